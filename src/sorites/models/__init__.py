@@ -1,0 +1,21 @@
+"""One file per transformer."""
+
+from .base import AbstractModel as AbstractModel
+from .base import Prediction as Prediction
+from .gated import Gated as Gated
+from .gated import gated as gated
+from .links import LINKS as LINKS
+from .links import AbstractLink as AbstractLink
+from .links import Cosine as Cosine
+from .links import QuadraticLinear as QuadraticLinear
+from .links import Quartic as Quartic
+from .links import link_named as link_named
+from .masks import MASKS as MASKS
+from .open_gates import OpenGates as OpenGates
+from .open_gates import open_gates as open_gates
+from .positional import Positional as Positional
+from .positional import positional as positional
+from .reader import Reader as Reader
+from .reader import reader as reader
+
+MODELS = {"gated": gated, "reader": reader, "open-gates": open_gates, "positional": positional}

@@ -1,0 +1,55 @@
+"""The gated L-layer transformer of Log-ICoT, reduced to the weights that can ever receive a gradient.
+
+Under the gates of Eq. (2), layer l writes exactly the thoughts of level l and copies every other position,
+so with v^(0) the padded chain (levels counted from the inputs, level 0)
+
+    v^(l)_m = phi( sum_j softmax_j(w^(l)_m) v^(l-1)_j )   for m on level l, j on levels below l
+    v^(l)_m = v^(l-1)_m                                    elsewhere.
+
+`models.block` is the literal twin with embeddings of size T + B(L+1).
+"""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from ..tasks import AbstractTask, Chain, Layout
+from .base import AbstractModel, Prediction, padded_signs
+from .links import AbstractLink, link_named
+
+Live = tuple[Float[Array, "node source"], ...]  # per layer: (thoughts of the level) x (lower positions)
+
+
+def live_shapes(layout: Layout) -> list[tuple[int, int]]:
+    """Per layer: how many thoughts it writes, and how many positions each may read."""
+    return [(end - start, start) for start, end in zip(layout.ends, layout.ends[1:], strict=False)]
+
+
+class Gated(AbstractModel):
+    """The paper's model: a thought's value is always recomputed, so shown thoughts are never read (LI-20)."""
+
+    weights: Live
+    layout: Layout = eqx.field(static=True)
+    link: AbstractLink = eqx.field(static=True)
+
+    def embed(self, chain: Chain) -> Float[Array, " position"]:
+        return padded_signs(chain)
+
+    def read(self, feed: Float[Array, " position"], depth: int | None = None) -> Prediction:
+        depth = self.layout.depth if depth is None else depth
+        attention = self.attention()[:depth]
+        known = feed[: self.layout.inputs]
+        for scores in attention:
+            known = jnp.concatenate([known, self.link(scores @ known)])
+        values = jnp.concatenate([known, feed[self.layout.ends[depth] :]])  # the stage readout Psi_depth
+        return Prediction(values[self.layout.inputs :, None, None], attention)
+
+    def attention(self) -> Live:
+        return tuple(jax.nn.softmax(weight, axis=-1) for weight in self.weights)
+
+
+def gated(task: AbstractTask, link: str | AbstractLink = "cosine") -> Gated:
+    """Zero weights: uniform attention, as Algorithm 1 starts."""
+    weights = tuple(jnp.zeros(shape) for shape in live_shapes(task.layout))
+    return Gated(weights, task.layout, link_named(link))

@@ -1,0 +1,52 @@
+"""How well a model does: the stage's own loss, the answer from the inputs alone, every level's thoughts."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..supervision import Own, Shown, inputs_only
+from .base import AbstractProbe
+
+
+class Loss(AbstractProbe):
+    """The objective of the stage on held-out chains."""
+
+    def __call__(self, model, task, secret, chains, taught):
+        key = jax.random.key(0)  # held-out chains are fixed; own sampled thoughts are too
+        return {"loss": sum(term(model, task, secret, chains, key) for term in taught)}
+
+
+class Answer(AbstractProbe):
+    """The last thought, every thought padded and all layers read: one forward pass, as Log-ICoT is tested.
+
+    `rolls` generates the thoughts instead, greedily, level by level: one pass per level.
+    """
+
+    rolls: bool = eqx.field(static=True, default=False)
+
+    def __call__(self, model, task, secret, chains, taught):
+        prefix = Own("greedy") if self.rolls else Shown(inputs_only(task.layout))
+        score = prefix(model, chains, jax.random.key(0), None).scores[:, -1, 0]
+        truth = chains.tokens[:, -1, 0]
+        if score.shape[-1] > 1:
+            return {"accuracy": jnp.mean(jnp.argmax(score, axis=-1) == truth)}
+        right = score[:, 0] * truth > 0
+        return {"accuracy": jnp.mean(right), "error": jnp.max(jnp.abs(score[:, 0] - truth))}
+
+
+class Levels(AbstractProbe):
+    """Share of right thoughts on each level, every thought padded and all layers read."""
+
+    def __call__(self, model, task, secret, chains, taught):
+        layout = task.layout
+        reading = Shown(inputs_only(layout))(model, chains, jax.random.key(0), None)
+        truth = chains.tokens[:, layout.inputs :]
+        right = (
+            jnp.argmax(reading.scores, axis=-1) == truth
+            if reading.scores.shape[-1] > 1
+            else reading.scores[..., 0] * truth > 0
+        )
+        share = jnp.mean(right, axis=(0, 2))
+        levels = np.asarray(layout.levels)[None, :] == np.arange(1, layout.depth + 1)[:, None]
+        return {"thoughts": levels @ share / levels.sum(axis=1)}

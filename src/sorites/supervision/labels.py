@@ -1,0 +1,31 @@
+"""Where the labels come from."""
+
+import abc
+
+import equinox as eqx
+from jaxtyping import Array, Num
+
+from ..tasks import AbstractTask, Chain
+
+
+class AbstractLabels(eqx.Module):
+    """Labels for a batch, from the true chains or from the tokens that the model had before it."""
+
+    @abc.abstractmethod
+    def __call__(
+        self, task: AbstractTask, secret, chains: Chain, tokens: Num[Array, "batch position slot"]
+    ) -> Num[Array, "batch thought slot"]: ...
+
+
+class Truth(AbstractLabels):
+    """The thoughts computed from the inputs all the way (rl-sft's y-tilde)."""
+
+    def __call__(self, task, secret, chains, tokens):
+        return chains.tokens[:, task.layout.inputs :]
+
+
+class FromPrefix(AbstractLabels):
+    """Each thought's gate applied to the model's own prefix (rl-sft's y-bar)."""
+
+    def __call__(self, task, secret, chains, tokens):
+        return task.relabel(secret, tokens)

@@ -1,0 +1,97 @@
+"""What the model reads before it predicts: the true thoughts, some of them padded, or its own."""
+
+import abc
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Key, Num
+
+from ..errors import require
+from ..models import AbstractModel
+from ..tasks import Chain
+
+
+class Reading(eqx.Module):
+    """A batch as the model met it: the tokens it had before it, and its scores for every thought."""
+
+    tokens: Num[Array, "batch position slot"]
+    scores: Float[Array, "batch thought slot class"]
+
+
+class AbstractPrefix(eqx.Module):
+    """Reads a batch of true chains."""
+
+    @abc.abstractmethod
+    def __call__(
+        self, model: AbstractModel, chains: Chain, key: Key[Array, ""], depth: int | None
+    ) -> Reading: ...
+
+
+class Shown(AbstractPrefix):
+    """True thoughts where `shown`, padding elsewhere: all shown is teacher forcing, none is no chain."""
+
+    shown: Bool[Array, " position"] = eqx.field(converter=lambda mask: np.asarray(mask, bool))
+
+    def __call__(self, model, chains, key, depth):
+        def read(chain: Chain) -> Array:
+            return model.read(model.embed(chain), depth).scores
+
+        return Reading(chains.tokens, jax.vmap(read)(chains.with_shown(jnp.asarray(self.shown))))
+
+
+class Own(AbstractPrefix):
+    """The model's own thoughts, generated level by level.
+
+    soft: the scores themselves, differentiated; greedy: the likeliest token, a constant;
+    sampled: drawn from the model, a constant.
+    """
+
+    how: str = eqx.field(static=True)
+
+    def __check_init__(self):
+        require(
+            self.how in ("soft", "greedy", "sampled"),
+            f"own thoughts are soft, greedy or sampled: how={self.how!r}; use one of the three",
+        )
+
+    def __call__(self, model, chains, key, depth):
+        def roll(chain: Chain, key) -> tuple[Array, Array]:
+            return rollout(model, chain, key, self.how, depth)
+
+        keys = jax.random.split(key, chains.tokens.shape[0])
+        return Reading(*jax.vmap(roll)(chains, keys))
+
+
+def rollout(
+    model: AbstractModel, chain: Chain, key: Key[Array, ""], how: str, depth: int | None = None
+) -> tuple[Num[Array, "position slot"], Float[Array, "thought slot class"]]:
+    """One chain generated over the true inputs: its tokens, and the scores that chose them."""
+    layout, scores = model.layout, []
+    tokens = chain.tokens.astype(jnp.result_type(float)) if how == "soft" else chain.tokens
+    for level in range(1, layout.depth + 1):
+        start, end = layout.ends[level - 1], layout.ends[level]
+        shown = jnp.arange(layout.positions) < start
+        read = model.read(model.embed(Chain(tokens, shown)), depth).scores
+        here = read[start - layout.inputs : end - layout.inputs]
+        scores.append(here)
+        token = choose(here, how, jax.random.fold_in(key, level)).astype(tokens.dtype)
+        tokens = tokens.at[start:end].set(token)
+    return tokens, jnp.concatenate(scores)
+
+
+def choose(
+    scores: Float[Array, "thought slot class"], how: str, key: Key[Array, ""]
+) -> Num[Array, "thought slot"]:
+    """Tokens for scores: signs where the score is a mean, class numbers where it is logits."""
+    if scores.shape[-1] == 1:
+        mean = scores[..., 0]
+        if how == "soft":
+            return mean
+        level = jax.random.uniform(key, mean.shape) * 2 - 1 if how == "sampled" else 0.0
+        return jnp.where(mean >= level, 1, -1)  # sign(0) = +1 for tokens
+    if how == "sampled":
+        return jax.random.categorical(key, scores)
+    require(how == "greedy", "soft thoughts need scores that are means: use how='greedy' or 'sampled'")
+    return jnp.argmax(scores, axis=-1)

@@ -1,0 +1,58 @@
+"""Supervision is a product: prefix x labels x where it is taught x signal."""
+
+import equinox as eqx
+import numpy as np
+from jaxtyping import Array, Float, Key
+
+from ..models import AbstractModel
+from ..tasks import AbstractTask, Chain, Layout
+from .labels import AbstractLabels, Truth
+from .prefix import AbstractPrefix, Shown
+from .signals import AbstractSignal, Squared
+
+
+class Supervision(eqx.Module):
+    """One term of what a stage minimises. `where` weighs thoughts and slots; `depth` is the readout layer."""
+
+    prefix: AbstractPrefix
+    labels: AbstractLabels
+    where: Float[Array, "thought slot"] = eqx.field(converter=lambda where: np.asarray(where, np.float32))
+    signal: AbstractSignal
+    depth: int | None = eqx.field(static=True, default=None)
+
+    def __call__(
+        self, model: AbstractModel, task: AbstractTask, secret, chains: Chain, key: Key[Array, ""]
+    ) -> Float[Array, ""]:
+        reading = self.prefix(model, chains, key, self.depth)
+        labels = self.labels(task, secret, chains, reading.tokens)
+        return self.signal(reading.scores, labels, self.where, reading.tokens[:, task.layout.inputs :])
+
+
+def without(layout: Layout, removed: int, signal: AbstractSignal | None = None) -> Supervision:
+    """True thoughts with the first `removed` padded, taught on the ones that are left.
+
+    The readout is the layer of the first thought that is left, as in log-icot's stages; remove none and
+    you have full chain-of-thought, remove all but the answer and no thought is left to read.
+    """
+    thoughts = np.arange(layout.thoughts)
+    shown = np.concatenate([np.ones(layout.inputs, bool), thoughts >= removed])
+    where = np.repeat((thoughts >= removed)[:, None], layout.slots, axis=1)
+    return Supervision(Shown(shown), Truth(), where, signal or Squared(), layout.levels[removed])
+
+
+def teacher_forcing(layout: Layout, signal: AbstractSignal | None = None) -> Supervision:
+    """Every thought taught, every true thought shown, all layers read."""
+    where = np.ones((layout.thoughts, layout.slots))
+    return Supervision(Shown(np.ones(layout.positions, bool)), Truth(), where, signal or Squared())
+
+
+def direct(layout: Layout, signal: AbstractSignal | None = None) -> Supervision:
+    """The answer alone is taught and every thought is padded."""
+    where = np.zeros((layout.thoughts, layout.slots))
+    where[-1] = 1
+    return Supervision(Shown(inputs_only(layout)), Truth(), where, signal or Squared())
+
+
+def inputs_only(layout: Layout) -> np.ndarray:
+    """Shown mask of a chain whose thoughts are all padded: how an internalised model is tested."""
+    return np.arange(layout.positions) < layout.inputs

@@ -1,0 +1,10 @@
+"""What is computed, step by step."""
+
+from .base import AbstractTask as AbstractTask
+from .boolean import Boolean as Boolean
+from .boolean import Parity as Parity
+from .chain import Chain as Chain
+from .gates import GATES as GATES
+from .gates import Gate as Gate
+from .gates import gate_named as gate_named
+from .layout import Layout as Layout

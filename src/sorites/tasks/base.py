@@ -1,0 +1,39 @@
+"""What every task offers: a layout, a secret, chains on the device, and labels for any prefix."""
+
+import abc
+from typing import Any
+
+import equinox as eqx
+from jaxtyping import Array, Int, Key, Num
+
+from .chain import Chain
+from .layout import Layout
+
+Secret = Any  # a pytree of arrays; each task defines its own
+
+
+class AbstractTask(eqx.Module):
+    """A task is static: it holds sizes, never data. Its secret is drawn once per member."""
+
+    @property
+    @abc.abstractmethod
+    def layout(self) -> Layout: ...
+
+    @abc.abstractmethod
+    def draw(self, key: Key[Array, ""]) -> Secret:
+        """The member's secret."""
+
+    @abc.abstractmethod
+    def sample(self, secret: Secret, key: Key[Array, ""], count: int) -> Chain:
+        """`count` chains, all thoughts shown, made on the device."""
+
+    @abc.abstractmethod
+    def children(self, secret: Secret) -> Int[Array, "thought child"]:
+        """The positions that each thought is computed from."""
+
+    @abc.abstractmethod
+    def relabel(
+        self, secret: Secret, tokens: Num[Array, "*batch position slot"]
+    ) -> Num[Array, "*batch thought slot"]:
+        """Each thought from its children as they stand: the identity on the truth, the process-reward
+        label on a rollout."""

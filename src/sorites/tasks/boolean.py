@@ -1,0 +1,136 @@
+"""Sparse Boolean functions, computed gate by gate along a tree or a serial chain."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Int, Key
+
+from ..errors import require
+from .base import AbstractTask
+from .chain import Chain
+from .gates import Gate, Signs, gate_named
+from .layout import Layout
+
+
+class Boolean(AbstractTask):
+    """The gate folded over `sparsity` secret bits among `bits` uniform signs.
+
+    tree: the secret bits, in increasing order, are paired left to right, level by level.
+      bits=8, secret (0, 2, 5, 7): x8 = x0 x2, x9 = x5 x7, x10 = x8 x9 is the answer.
+    serial: y1 = gate(x_s1, x_s2), then y_j = gate(y_{j-1}, x_s{j+1}).
+      bits=8, secret (0, 2, 5): x8 = x0 x2, x9 = x8 x5 is the answer.
+    """
+
+    bits: int = eqx.field(static=True)  # n, d
+    sparsity: int = eqx.field(static=True)  # k
+    gate: Gate = eqx.field(static=True, converter=gate_named, default="parity")  # pyright: ignore
+    decomposition: str = eqx.field(static=True, default="tree")
+    secret: tuple[int, ...] | None = eqx.field(static=True, default=None)  # None: drawn per member
+    pairing: tuple[int, ...] | None = eqx.field(static=True, default=None)  # permutation of the leaves
+
+    def __check_init__(self):
+        bits, sparsity = self.bits, self.sparsity
+        require(
+            self.decomposition in ("tree", "serial"),
+            f"a decomposition is tree or serial: decomposition={self.decomposition!r}; use one of the two",
+        )
+        require(sparsity >= 2, f"a chain needs at least two secret bits: sparsity={sparsity}; use 2 or more")
+        require(
+            sparsity <= bits,
+            f"the secret is a subset of the bits: sparsity={sparsity} > bits={bits}; "
+            f"use a sparsity of at most {bits}",
+        )
+        below = 2 ** (sparsity.bit_length() - 1)
+        require(
+            self.decomposition == "serial" or below == sparsity,
+            f"a tree needs a power of two: sparsity={sparsity}; use {below} or {2 * below}, "
+            "or decomposition='serial'",
+        )
+        if self.secret is not None:
+            good = len(set(self.secret)) == sparsity == len(self.secret)
+            good = good and all(0 <= index < bits for index in self.secret)
+            require(
+                good,
+                f"a secret is {sparsity} distinct positions from 0 to {bits - 1}: secret={self.secret}; "
+                "remove repeats and positions out of range",
+            )
+        if self.pairing is not None:
+            require(
+                sorted(self.pairing) == list(range(sparsity)),
+                f"a pairing permutes the {sparsity} leaves: pairing={self.pairing}; "
+                f"use each of 0 to {sparsity - 1} once",
+            )
+
+    @property
+    def layout(self) -> Layout:
+        if self.decomposition == "serial":
+            return Layout(self.bits, tuple(range(1, self.sparsity)))
+        depth = self.sparsity.bit_length() - 1
+        sizes = [self.sparsity >> level for level in range(1, depth + 1)]
+        return Layout(self.bits, tuple(level + 1 for level, size in enumerate(sizes) for _ in range(size)))
+
+    def draw(self, key: Key[Array, ""]) -> Int[Array, " secret"]:
+        if self.secret is not None:
+            return jnp.asarray(self.secret, jnp.int32)
+        return jnp.sort(jax.random.permutation(key, self.bits)[: self.sparsity])
+
+    def leaves(self, secret: Int[Array, " secret"]) -> Int[Array, " secret"]:
+        """The secret bits in the order in which the chain consumes them."""
+        return secret if self.pairing is None else secret[np.asarray(self.pairing)]
+
+    def children(self, secret: Int[Array, " secret"]) -> Int[Array, "thought 2"]:
+        leaves, thoughts = self.leaves(secret), self.bits + np.arange(self.sparsity - 1)
+        if self.decomposition == "serial":
+            first = jnp.concatenate([leaves[:1], jnp.asarray(thoughts[:-1], leaves.dtype)])
+            return jnp.stack([first, leaves[1:]], axis=1)
+        nodes = jnp.concatenate([leaves, jnp.asarray(thoughts, leaves.dtype)])
+        return nodes[: 2 * (self.sparsity - 1)].reshape(-1, 2)  # node k+i joins nodes 2i and 2i+1
+
+    def inputs(self, key: Key[Array, ""], count: int) -> Int[Array, "count bits"]:
+        """Uniform signs, unpacked from random 32-bit words."""
+        words = jax.random.bits(key, (count, -(-self.bits // 32)), jnp.uint32)
+        where = np.arange(self.bits)
+        drawn = (words[:, where // 32] >> (where % 32).astype(np.uint32)) & 1
+        return 1 - 2 * drawn.astype(jnp.int8)
+
+    def think(self, secret: Int[Array, " secret"], inputs: Int[Array, "count bits"]) -> Chain:
+        """The true chain over given inputs."""
+        leaves = inputs[:, self.leaves(secret)]
+        if self.decomposition == "serial":
+            thoughts = _serial(self.gate, leaves)
+        else:
+            levels = [leaves]
+            while levels[-1].shape[1] > 1:
+                levels.append(self.gate(levels[-1][:, 0::2], levels[-1][:, 1::2]))
+            thoughts = jnp.concatenate(levels[1:], axis=1)
+        tokens = jnp.concatenate([inputs, thoughts], axis=1)
+        return Chain(tokens[:, :, None], jnp.ones(tokens.shape, bool))
+
+    def sample(self, secret: Int[Array, " secret"], key: Key[Array, ""], count: int) -> Chain:
+        return self.think(secret, self.inputs(key, count))
+
+    def enumerate(self, secret: Int[Array, " secret"]) -> Chain:
+        """Every input once."""
+        require(self.bits <= 24, f"enumeration is for at most 24 bits: bits={self.bits}; sample instead")
+        codes = jnp.arange(2**self.bits, dtype=jnp.uint32)[:, None]
+        signs = 1 - 2 * ((codes >> np.arange(self.bits, dtype=np.uint32)) & 1).astype(jnp.int8)
+        return self.think(secret, signs)
+
+    def relabel(self, secret, tokens):
+        child = self.children(secret)
+        return self.gate(tokens[..., child[:, 0], :], tokens[..., child[:, 1], :])
+
+
+def _serial(gate: Gate, leaves: Signs) -> Signs:
+    def step(state, leaf):
+        state = gate(state, leaf)
+        return state, state
+
+    _, thoughts = jax.lax.scan(step, leaves[:, 0], leaves[:, 1:].T)
+    return thoughts.T
+
+
+def Parity(bits: int, sparsity: int, decomposition: str = "tree", secret=None, pairing=None) -> Boolean:
+    """`Boolean` with the parity gate."""
+    return Boolean(bits, sparsity, "parity", decomposition, secret, pairing)  # pyright: ignore

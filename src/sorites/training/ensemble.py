@@ -1,0 +1,227 @@
+"""The compiled ensemble: seeds, secrets, rates, weights and padding are data; one program per structure.
+
+The host loops over chunks of evaluations. Between chunks it shows progress, stops early, and drops
+finished members by halves; what a member does depends on its run and seed alone.
+"""
+
+import dataclasses
+import time
+from collections.abc import Callable, Sequence
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..errors import require
+from ..models import AbstractModel
+from .cache import use_compilation_cache
+from .history import History
+from .member import Member, born, enter, segment
+from .stage import Run, Stage
+
+CHUNK = 20  # evaluations per call of the compiled program, at most
+
+
+@dataclasses.dataclass(frozen=True)
+class Progress:
+    """What the host knows between two chunks."""
+
+    stage: int
+    stages: int
+    step: int
+    steps: int  # of the whole run
+    members: int
+    solved: int
+    seconds: float
+
+    @property
+    def rate(self) -> float:
+        """Training steps per second, summed over members."""
+        return self.step * self.members / max(self.seconds, 1e-9)
+
+    @property
+    def remaining(self) -> float:
+        return self.seconds * (self.steps - self.step) / max(self.step, 1)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Trained:
+    """The outcome of an ensemble: its history, and its models with a leading member axis."""
+
+    history: History
+    models: AbstractModel
+
+    def model(self, index: int) -> AbstractModel:
+        """One member's trained model."""
+        return _take(self.models, index)
+
+
+def train(
+    runs: Run | Sequence[Run],
+    seeds: Sequence[int],
+    lanes: str = "auto",
+    progress: Callable[[Progress], None] | None = None,
+) -> Trained:
+    """Train one member per seed; several runs (one per seed) may differ in any array: rates, weights, masks.
+
+    lanes: "together" (vmap, for GPUs and small models), "apart" (one after another, which skips finished
+    members), or "auto".
+    """
+    seeds = [int(seed) for seed in seeds]
+    runs = [runs] * len(seeds) if isinstance(runs, Run) else list(runs)
+    require(len(seeds) > 0, "an ensemble needs at least one seed: seeds=0; use 1 or more")
+    require(len(runs) == len(seeds), f"one run per seed: {len(runs)} runs, {len(seeds)} seeds; make them equal")
+    require(all(0 <= seed < 2**31 for seed in seeds), "a seed is a number from 0 to 2^31 - 1; use such numbers")
+    require(
+        lanes in ("auto", "together", "apart"),
+        f"lanes are auto, together or apart: lanes={lanes!r}; use one of the three",
+    )
+    use_compilation_cache()
+    run = _stacked(runs)
+    lanes = _lanes(runs[0]) if lanes == "auto" else lanes
+    members = _over_members(born)(run, jnp.asarray(seeds, jnp.int32), lanes)
+
+    begun, records = time.perf_counter(), []
+    total = sum(stage.steps for stage in run.stages)
+    for number, stage in enumerate(run.stages, start=1):
+        members, entry = _over_members(enter)(stage, members, lanes)
+        first = _steps_before(run, number)
+        records.append((number, first, jax.tree.map(lambda leaf: np.asarray(leaf)[:, None], entry)))
+        for members, found, done in _chunks(stage, members, lanes):
+            records.append((number, first + done, found))
+            if progress is not None:
+                progress(
+                    Progress(
+                        number, len(run.stages), int(first + done[-1]), total, len(seeds),
+                        int((np.asarray(members.solved_at) >= 0).sum()), time.perf_counter() - begun,
+                    )
+                )
+    return Trained(_history(seeds, records, members), members.model)
+
+
+def _chunks(stage: Stage, members: Member, lanes: str):
+    """Yield (members, measurements, steps done) chunk by chunk; finished members are dropped by halves."""
+    segments = stage.steps // stage.evaluation.every
+    size = max(n for n in range(1, min(CHUNK, segments) + 1) if segments % n == 0)
+    everyone = np.arange(members.step.shape[0])
+    active, running, stages = everyone, members, stage
+    for chunk in range(segments // size):
+        finished = np.asarray(running.left | running.diverged)
+        if stage.until is not None or finished.any():
+            keep = active[~finished]
+            if len(keep) * 2 <= len(active) and len(keep) < len(active):
+                size_kept = max(1, 1 << max(len(keep) - 1, 0).bit_length())
+                active = np.concatenate([keep, np.setdiff1d(active, keep)])[:size_kept]
+                running, stages = _take(members, active), _take(stage, active)
+        running, found = _advance(stages, running, size, lanes)
+        members = _put(members, active, running) if len(active) < len(everyone) else running
+        spread = jax.tree.map(lambda leaf, active=active: _spread(leaf, active, len(everyone)), found)
+        yield members, spread, (chunk * size + 1 + np.arange(size)) * stage.evaluation.every
+        if bool(jnp.all(members.left | members.diverged)):
+            return
+
+
+@eqx.filter_jit
+def _advance(stage: Stage, members: Member, segments: int, lanes: str) -> tuple[Member, dict]:
+    """The compiled program: `segments` evaluations of every member."""
+
+    def many(stage: Stage, member: Member):
+        static = eqx.filter(member, eqx.is_array, inverse=True)
+
+        def body(arrays, _):
+            member, found = segment(stage, eqx.combine(arrays, static))
+            return eqx.filter(member, eqx.is_array), found
+
+        arrays, found = jax.lax.scan(body, eqx.filter(member, eqx.is_array), None, length=segments)
+        return eqx.combine(arrays, static), found
+
+    return _spread_over(many, lanes)(stage, members)
+
+
+def _over_members(function: Callable) -> Callable:
+    """The function compiled over the leading axis of its two arguments."""
+    return lambda first, second, lanes: _compiled(function, first, second, lanes)
+
+
+@eqx.filter_jit
+def _compiled(function: Callable, first, second, lanes: str):
+    return _spread_over(function, lanes)(first, second)
+
+
+def _spread_over(function: Callable, lanes: str) -> Callable:
+    if lanes == "together":
+        return eqx.filter_vmap(function, in_axes=eqx.if_array(0), out_axes=eqx.if_array(0))
+
+    def apart(*arguments):
+        arrays, static = eqx.partition(arguments, eqx.is_array)
+        shape = []
+
+        def one(arrays):
+            out = function(*eqx.combine(arrays, static))
+            shape.append(eqx.filter(out, eqx.is_array, inverse=True))
+            return eqx.filter(out, eqx.is_array)
+
+        out = jax.lax.map(one, arrays)
+        return eqx.combine(out, shape[-1])
+
+    return apart
+
+
+def _lanes(run: Run) -> str:
+    """Together on an accelerator, and on a CPU where a step is too small to fill it."""
+    if jax.default_backend() != "cpu":
+        return "together"
+    work = max(stage.source.samples * stage.task.layout.positions for stage in run.stages)
+    return "together" if work <= 50_000 else "apart"
+
+
+def _stacked(runs: Sequence[Run]) -> Run:
+    """One run whose arrays have a leading member axis."""
+    arrays, static = zip(*(eqx.partition(run, eqx.is_array_like) for run in runs), strict=True)
+    require(
+        all(eqx.tree_equal(other, static[0]) is True for other in static[1:]),
+        "the runs of one ensemble differ in arrays only (rates, weights, masks); train the others apart",
+    )
+    stacked = jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(leaf) for leaf in leaves]), *arrays)
+    return eqx.combine(stacked, static[0])
+
+
+def _steps_before(run: Run, number: int) -> int:
+    return sum(stage.steps for stage in run.stages[: number - 1])
+
+
+def _take(tree, index):
+    return jax.tree.map(lambda leaf: leaf[index] if eqx.is_array(leaf) else leaf, tree)
+
+
+def _put(everyone, index, some):
+    return jax.tree.map(lambda a, b: a.at[index].set(b) if eqx.is_array(a) else a, everyone, some)
+
+
+def _spread(leaf, active: np.ndarray, members: int) -> np.ndarray:
+    """Measurements of the active members in their places; the others measured nothing."""
+    leaf = np.asarray(leaf)
+    if len(active) == members:
+        return leaf
+    wide = np.full((members, *leaf.shape[1:]), np.nan, leaf.dtype)
+    wide[active] = leaf
+    return wide
+
+
+def _history(seeds, records, members: Member) -> History:
+    steps = [np.atleast_1d(step) for _, step, _ in records]
+    stages = [np.full(len(step), number) for (number, _, _), step in zip(records, steps, strict=True)]
+    names = records[0][2]
+    metrics = {name: np.concatenate([found[name] for _, _, found in records], axis=1) for name in names}
+    secrets = jax.tree.leaves(members.secret)
+    return History(
+        seeds=np.asarray(seeds),
+        stage=np.concatenate(stages),
+        step=np.concatenate(steps),
+        metrics=metrics,
+        solved_at=np.asarray(members.solved_at),
+        samples=np.asarray(members.samples),
+        diverged=np.asarray(members.diverged),
+        secrets=np.asarray(secrets[0]) if len(secrets) == 1 else None,
+    )

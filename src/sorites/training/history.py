@@ -1,0 +1,109 @@
+"""What an ensemble leaves behind: measurements with named axes, and the trained models."""
+
+import dataclasses
+import io
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import polars
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class History:
+    """Measurements of every member at every evaluation. NaN: the member had already stopped."""
+
+    seeds: np.ndarray  # [member]
+    stage: np.ndarray  # [record], from 1
+    step: np.ndarray  # [record]
+    metrics: dict[str, np.ndarray]  # [member, record, ...level]
+    solved_at: np.ndarray  # [member], -1 where never
+    samples: np.ndarray  # [member]
+    diverged: np.ndarray  # [member]
+    secrets: np.ndarray | None = None  # [member, ...]
+
+    def last(self, metric: str) -> np.ndarray:
+        """The final measurement of every member that made one; NaN where it diverged first."""
+        values = self.metrics[metric]
+        seen = ~np.isnan(values.reshape(*values.shape[:2], -1)).any(axis=-1)
+        final = np.where(seen.any(axis=1), seen.shape[1] - 1 - seen[:, ::-1].argmax(axis=1), -1)
+        return values[np.arange(len(values)), final]
+
+    def entry(self, stage: int, metric: str) -> np.ndarray:
+        """The measurement on entry to a stage, before its first step."""
+        return self.metrics[metric][:, np.flatnonzero(self.stage == stage)[0]]
+
+    def end(self, stage: int, metric: str) -> np.ndarray:
+        """The last measurement of a stage."""
+        return self.metrics[metric][:, np.flatnonzero(self.stage == stage)[-1]]
+
+    def frame(self) -> "polars.DataFrame":
+        """One row per member and evaluation; a metric over levels becomes columns `name.1`, `name.2`, ..."""
+        import polars as pl
+
+        members, records = len(self.seeds), len(self.step)
+        columns = {
+            "seed": np.repeat(self.seeds, records),
+            "stage": np.tile(self.stage, members),
+            "step": np.tile(self.step, members),
+        }
+        for name, values in self.metrics.items():
+            flat = values.reshape(members * records, -1)
+            names = [name] if values.ndim == 2 else [f"{name}.{index + 1}" for index in range(flat.shape[1])]
+            columns |= dict(zip(names, flat.T, strict=True))
+        frame = pl.DataFrame(columns)
+        return frame.with_columns(pl.col(pl.Float32, pl.Float64).fill_nan(None))
+
+    def members(self) -> "polars.DataFrame":
+        """One row per member: when it was solved, what it cost, whether it diverged."""
+        import polars as pl
+
+        solved = [None if step < 0 else int(step) for step in self.solved_at]
+        return pl.DataFrame(
+            {"seed": self.seeds, "solved_at": solved, "samples": self.samples, "diverged": self.diverged}
+        )
+
+    def save(self, path: str | Path) -> Path:
+        """Write .npz with numpy alone (no pickle); `History.load` and `sorites runs import` read it."""
+        path = Path(path)
+        buffer = io.BytesIO()
+        np.savez_compressed(buffer, **self._arrays())
+        temporary = path.with_name(path.name + ".partial")
+        temporary.write_bytes(buffer.getvalue())
+        temporary.replace(path)
+        return path
+
+    @classmethod
+    def load(cls, path: str | Path) -> "History":
+        with np.load(path, allow_pickle=False) as stored:
+            fields = {name: stored[name] for name in stored.files if not name.startswith("metric:")}
+            metrics = {name[7:]: stored[name] for name in stored.files if name.startswith("metric:")}
+        return cls(metrics=metrics, **fields)
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        named = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name != "metrics"}
+        arrays = {name: value for name, value in named.items() if value is not None}
+        return arrays | {f"metric:{name}": value for name, value in self.metrics.items()}
+
+    def joined(self, other: "History") -> "History":
+        """The members of both; they must have gone through the same stages."""
+        assert json.dumps(self.step.tolist()) == json.dumps(other.step.tolist())
+        pairs = {
+            f.name: np.concatenate([getattr(self, f.name), getattr(other, f.name)])
+            for f in dataclasses.fields(self)
+            if f.name not in ("stage", "step", "metrics") and getattr(self, f.name) is not None
+        }
+        metrics = {name: np.concatenate([self.metrics[name], other.metrics[name]]) for name in self.metrics}
+        return History(stage=self.stage, step=self.step, metrics=metrics, **pairs)
+
+    def __rich__(self):
+        from rich.table import Table
+
+        table = Table("stage", "steps", *self.metrics, title=f"{len(self.seeds)} members, medians at stage ends")
+        for stage in np.unique(self.stage):
+            medians = [np.nanmedian(self.end(int(stage), name)) for name in self.metrics]
+            table.add_row(str(stage), str(self.step[self.stage == stage][-1]), *(f"{m:.4g}" for m in medians))
+        return table

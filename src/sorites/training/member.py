@@ -1,0 +1,122 @@
+"""One training as a pytree: the engine adds a leading axis and has an ensemble."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Int, Key
+
+from ..models import AbstractModel
+from .stage import Run, Stage
+
+
+class Member(eqx.Module):
+    key: Key[Array, ""]  # step s draws from fold_in(key, s)
+    test: Key[Array, ""]  # held-out chains
+    secret: object
+    model: AbstractModel
+    state: object  # of the rule
+    pool: object  # of the source
+    step: Int[Array, ""]
+    samples: Int[Array, ""]
+    solved_at: Int[Array, ""]  # first evaluated step with every held-out answer right; -1: never
+    left: Bool[Array, ""]  # has reached the stage's `until`
+    diverged: Bool[Array, ""]
+
+
+def born(run: Run, seed: Int[Array, ""]) -> Member:
+    """The member of that seed before any stage."""
+    secret, model, train, test = jax.random.split(jax.random.key(seed), 4)
+    zero = jnp.zeros((), jnp.int32)
+    return Member(
+        key=train,
+        test=test,
+        secret=run.task.draw(secret),
+        model=run.model.fresh(model),
+        state=None,
+        pool=None,
+        step=zero,
+        samples=zero,
+        solved_at=zero - 1,
+        left=zero > 0,
+        diverged=zero > 0,
+    )
+
+
+def evaluate(stage: Stage, member: Member) -> dict[str, Array]:
+    """Every probe on the member's held-out chains."""
+    chains = stage.task.sample(member.secret, member.test, stage.evaluation.count)
+    found: dict[str, Array] = {}
+    for probe in stage.evaluation.probes:
+        found |= probe(member.model, stage.task, member.secret, chains, stage.taught)
+    return {name: jnp.asarray(value, jnp.float32) for name, value in found.items()}
+
+
+def enter(stage: Stage, member: Member) -> tuple[Member, dict[str, Array]]:
+    """Begin a stage: prepare the rule and the source, and measure before the first step."""
+    params = eqx.filter(member.model, eqx.is_inexact_array)
+    state = stage.rule.transformation().init(params) if stage.reset or member.state is None else member.state
+    pool = stage.source.prepare(stage.task, member.secret, jax.random.fold_in(member.test, 1))
+    member = eqx.tree_at(
+        lambda m: (m.state, m.pool, m.left),
+        member,
+        (state, pool, jnp.zeros((), bool)),
+        is_leaf=lambda leaf: leaf is None,
+    )
+    return member, evaluate(stage, member)
+
+
+def step(stage: Stage, member: Member) -> Member:
+    """One gradient step."""
+    key = jax.random.fold_in(member.key, member.step)
+    gradient = stage.source(
+        stage.objective(member.secret), member.model, stage.task, member.secret, member.pool, key
+    )
+    params = eqx.filter(member.model, eqx.is_inexact_array)
+    updates, state = stage.rule.transformation().update(gradient, member.state, params)  # pyright: ignore
+    return eqx.tree_at(
+        lambda m: (m.model, m.state, m.step, m.samples),
+        member,
+        (
+            eqx.apply_updates(member.model, updates),
+            state,
+            member.step + 1,
+            member.samples + stage.source.samples,
+        ),
+        is_leaf=lambda leaf: leaf is None,
+    )
+
+
+def segment(stage: Stage, member: Member) -> tuple[Member, dict[str, Array]]:
+    """The steps between two evaluations, and the evaluation; a member that is done stands still."""
+
+    def work(member: Member):
+        arrays, static = eqx.partition(member, eqx.is_array)
+
+        def body(arrays, _):
+            return eqx.filter(step(stage, eqx.combine(arrays, static)), eqx.is_array), None
+
+        arrays, _ = jax.lax.scan(body, arrays, None, length=stage.evaluation.every)
+        moved = eqx.combine(arrays, static)
+        found = evaluate(stage, moved)
+        return eqx.filter(_judge(stage, moved, found), eqx.is_array), found
+
+    def rest(member: Member):
+        found = eqx.filter_eval_shape(evaluate, stage, member)
+        return eqx.filter(member, eqx.is_array), jax.tree.map(lambda f: jnp.full(f.shape, jnp.nan), found)
+
+    static = eqx.filter(member, eqx.is_array, inverse=True)
+    arrays, found = jax.lax.cond(
+        member.left | member.diverged, lambda a: rest(eqx.combine(a, static)),
+        lambda a: work(eqx.combine(a, static)), eqx.filter(member, eqx.is_array),
+    )
+    return eqx.combine(arrays, static), found
+
+
+def _judge(stage: Stage, member: Member, found: dict[str, Array]) -> Member:
+    """Mark the member solved, ready to leave the stage, or diverged."""
+    weights = jax.tree.leaves(eqx.filter(member.model, eqx.is_inexact_array))
+    diverged = ~jnp.all(jnp.stack([jnp.all(jnp.isfinite(weight)) for weight in weights]))
+    accuracy = found.get("accuracy", jnp.zeros(()))
+    solved = jnp.where((member.solved_at < 0) & (accuracy >= 1), member.step, member.solved_at)
+    left = jnp.zeros((), bool) if stage.until is None else accuracy >= stage.until
+    return eqx.tree_at(lambda m: (m.solved_at, m.left, m.diverged), member, (solved, left, diverged))
