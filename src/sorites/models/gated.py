@@ -36,7 +36,7 @@ class Gated(AbstractModel):
     def embed(self, chain: Chain) -> Float[Array, " position"]:
         return padded_signs(chain)
 
-    def read(self, feed: Float[Array, " position"], depth: int | None = None) -> Prediction:
+    def read(self, feed: Float[Array, "position *batch"], depth: int | None = None) -> Prediction:
         depth = self.layout.depth if depth is None else depth
         attention = self.attention()[:depth]
         known = feed[: self.layout.inputs]
@@ -44,6 +44,9 @@ class Gated(AbstractModel):
             known = jnp.concatenate([known, self.link(scores @ known)])
         values = jnp.concatenate([known, feed[self.layout.ends[depth] :]])  # the stage readout Psi_depth
         return Prediction(values[self.layout.inputs :, None, None], attention)
+
+    def read_batch(self, chains: Chain, depth: int | None = None):
+        return self.read(padded_signs(chains), depth).scores  # every layer is one matrix product
 
     def attention(self) -> Live:
         return tuple(jax.nn.softmax(weight, axis=-1) for weight in self.weights)

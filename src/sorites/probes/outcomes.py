@@ -27,12 +27,12 @@ class Answer(AbstractProbe):
 
     def __call__(self, model, task, secret, chains, taught):
         prefix = Own("greedy") if self.rolls else Shown(inputs_only(task.layout))
-        score = prefix(model, chains, jax.random.key(0), None).scores[:, -1, 0]
-        truth = chains.tokens[:, -1, 0]
-        if score.shape[-1] > 1:
-            return {"accuracy": jnp.mean(jnp.argmax(score, axis=-1) == truth)}
-        right = score[:, 0] * truth > 0
-        return {"accuracy": jnp.mean(right), "error": jnp.max(jnp.abs(score[:, 0] - truth))}
+        score = prefix(model, chains, jax.random.key(0), None).scores[-1, 0]
+        truth = chains.tokens[-1, 0]
+        if score.shape[0] > 1:
+            return {"accuracy": jnp.mean(jnp.argmax(score, axis=0) == truth)}
+        right = score[0] * truth > 0
+        return {"accuracy": jnp.mean(right), "error": jnp.max(jnp.abs(score[0] - truth))}
 
 
 class Levels(AbstractProbe):
@@ -41,12 +41,8 @@ class Levels(AbstractProbe):
     def __call__(self, model, task, secret, chains, taught):
         layout = task.layout
         reading = Shown(inputs_only(layout))(model, chains, jax.random.key(0), None)
-        truth = chains.tokens[:, layout.inputs :]
-        right = (
-            jnp.argmax(reading.scores, axis=-1) == truth
-            if reading.scores.shape[-1] > 1
-            else reading.scores[..., 0] * truth > 0
-        )
-        share = jnp.mean(right, axis=(0, 2))
+        truth, scores = chains.tokens[layout.inputs :], reading.scores
+        right = jnp.argmax(scores, axis=2) == truth if scores.shape[2] > 1 else scores[:, :, 0] * truth > 0
+        share = jnp.mean(right, axis=(1, 2))
         levels = np.asarray(layout.levels)[None, :] == np.arange(1, layout.depth + 1)[:, None]
         return {"thoughts": levels @ share / levels.sum(axis=1)}

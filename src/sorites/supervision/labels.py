@@ -13,15 +13,15 @@ class AbstractLabels(eqx.Module):
 
     @abc.abstractmethod
     def __call__(
-        self, task: AbstractTask, secret, chains: Chain, tokens: Num[Array, "batch position slot"]
-    ) -> Num[Array, "batch thought slot"]: ...
+        self, task: AbstractTask, secret, chains: Chain, tokens: Num[Array, "position slot batch"]
+    ) -> Num[Array, "thought slot batch"]: ...
 
 
 class Truth(AbstractLabels):
     """The thoughts computed from the inputs all the way (rl-sft's y-tilde)."""
 
     def __call__(self, task, secret, chains, tokens):
-        return chains.tokens[:, task.layout.inputs :]
+        return chains.tokens[task.layout.inputs :]
 
 
 class FromPrefix(AbstractLabels):

@@ -16,8 +16,8 @@ from ..tasks import Chain
 class Reading(eqx.Module):
     """A batch as the model met it: the tokens it had before it, and its scores for every thought."""
 
-    tokens: Num[Array, "batch position slot"]
-    scores: Float[Array, "batch thought slot class"]
+    tokens: Num[Array, "position slot batch"]
+    scores: Float[Array, "thought slot class batch"]
 
 
 class AbstractPrefix(eqx.Module):
@@ -35,10 +35,8 @@ class Shown(AbstractPrefix):
     shown: Bool[Array, " position"] = eqx.field(converter=lambda mask: np.asarray(mask, bool))
 
     def __call__(self, model, chains, key, depth):
-        def read(chain: Chain) -> Array:
-            return model.read(model.embed(chain), depth).scores
-
-        return Reading(chains.tokens, jax.vmap(read)(chains.with_shown(jnp.asarray(self.shown))))
+        scores = model.read_batch(chains.with_shown(jnp.asarray(self.shown)), depth)
+        return Reading(chains.tokens, scores)
 
 
 class Own(AbstractPrefix):
@@ -60,8 +58,8 @@ class Own(AbstractPrefix):
         def roll(chain: Chain, key) -> tuple[Array, Array]:
             return rollout(model, chain, key, self.how, depth)
 
-        keys = jax.random.split(key, chains.tokens.shape[0])
-        return Reading(*jax.vmap(roll)(chains, keys))
+        keys = jax.random.split(key, chains.tokens.shape[-1])
+        return Reading(*jax.vmap(roll, in_axes=(-1, 0), out_axes=-1)(chains, keys))
 
 
 def rollout(

@@ -97,7 +97,7 @@ class Pooled(AbstractSource):
         draw, choose = jax.random.split(key)
         if self.batch < self.pool:
             rows = jax.random.randint(draw, (self.batch,), 0, self.pool)
-            pool = jax.tree.map(lambda leaf: leaf[rows], pool)
+            pool = jax.tree.map(lambda leaf: leaf[..., rows], pool)
         return eqx.filter_grad(objective)(model, pool, choose)
 
 

@@ -25,7 +25,7 @@ class Supervision(eqx.Module):
     ) -> Float[Array, ""]:
         reading = self.prefix(model, chains, key, self.depth)
         labels = self.labels(task, secret, chains, reading.tokens)
-        return self.signal(reading.scores, labels, self.where, reading.tokens[:, task.layout.inputs :])
+        return self.signal(reading.scores, labels, self.where, reading.tokens[task.layout.inputs :])
 
 
 def without(layout: Layout, removed: int, signal: AbstractSignal | None = None) -> Supervision:

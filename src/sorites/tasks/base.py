@@ -25,7 +25,7 @@ class AbstractTask(eqx.Module):
 
     @abc.abstractmethod
     def sample(self, secret: Secret, key: Key[Array, ""], count: int) -> Chain:
-        """`count` chains, all thoughts shown, made on the device."""
+        """`count` chains along the last axis, all thoughts shown, made on the device."""
 
     @abc.abstractmethod
     def children(self, secret: Secret) -> Int[Array, "thought child"]:
@@ -33,7 +33,7 @@ class AbstractTask(eqx.Module):
 
     @abc.abstractmethod
     def relabel(
-        self, secret: Secret, tokens: Num[Array, "*batch position slot"]
-    ) -> Num[Array, "*batch thought slot"]:
+        self, secret: Secret, tokens: Num[Array, "position slot *batch"]
+    ) -> Num[Array, "thought slot *batch"]:
         """Each thought from its children as they stand: the identity on the truth, the process-reward
         label on a rollout."""

@@ -87,25 +87,25 @@ class Boolean(AbstractTask):
         nodes = jnp.concatenate([leaves, jnp.asarray(thoughts, leaves.dtype)])
         return nodes[: 2 * (self.sparsity - 1)].reshape(-1, 2)  # node k+i joins nodes 2i and 2i+1
 
-    def inputs(self, key: Key[Array, ""], count: int) -> Int[Array, "count bits"]:
+    def inputs(self, key: Key[Array, ""], count: int) -> Int[Array, "bits count"]:
         """Uniform signs, unpacked from random 32-bit words."""
-        words = jax.random.bits(key, (count, -(-self.bits // 32)), jnp.uint32)
+        words = jax.random.bits(key, (-(-self.bits // 32), count), jnp.uint32)
         where = np.arange(self.bits)
-        drawn = (words[:, where // 32] >> (where % 32).astype(np.uint32)) & 1
+        drawn = (words[where // 32] >> (where % 32).astype(np.uint32)[:, None]) & 1
         return 1 - 2 * drawn.astype(jnp.int8)
 
-    def think(self, secret: Int[Array, " secret"], inputs: Int[Array, "count bits"]) -> Chain:
-        """The true chain over given inputs."""
-        leaves = inputs[:, self.leaves(secret)]
+    def think(self, secret: Int[Array, " secret"], inputs: Int[Array, "bits count"]) -> Chain:
+        """The true chains over given inputs."""
+        leaves = inputs[self.leaves(secret)]
         if self.decomposition == "serial":
             thoughts = _serial(self.gate, leaves)
         else:
             levels = [leaves]
-            while levels[-1].shape[1] > 1:
-                levels.append(self.gate(levels[-1][:, 0::2], levels[-1][:, 1::2]))
-            thoughts = jnp.concatenate(levels[1:], axis=1)
-        tokens = jnp.concatenate([inputs, thoughts], axis=1)
-        return Chain(tokens[:, :, None], jnp.ones(tokens.shape, bool))
+            while levels[-1].shape[0] > 1:
+                levels.append(self.gate(levels[-1][0::2], levels[-1][1::2]))
+            thoughts = jnp.concatenate(levels[1:])
+        tokens = jnp.concatenate([inputs, thoughts])
+        return Chain(tokens[:, None], jnp.ones(tokens.shape, bool))
 
     def sample(self, secret: Int[Array, " secret"], key: Key[Array, ""], count: int) -> Chain:
         return self.think(secret, self.inputs(key, count))
@@ -113,13 +113,13 @@ class Boolean(AbstractTask):
     def enumerate(self, secret: Int[Array, " secret"]) -> Chain:
         """Every input once."""
         require(self.bits <= 24, f"enumeration is for at most 24 bits: bits={self.bits}; sample instead")
-        codes = jnp.arange(2**self.bits, dtype=jnp.uint32)[:, None]
-        signs = 1 - 2 * ((codes >> np.arange(self.bits, dtype=np.uint32)) & 1).astype(jnp.int8)
+        codes = jnp.arange(2**self.bits, dtype=jnp.uint32)
+        signs = 1 - 2 * ((codes >> np.arange(self.bits, dtype=np.uint32)[:, None]) & 1).astype(jnp.int8)
         return self.think(secret, signs)
 
     def relabel(self, secret, tokens):
         child = self.children(secret)
-        return self.gate(tokens[..., child[:, 0], :], tokens[..., child[:, 1], :])
+        return self.gate(tokens[child[:, 0]], tokens[child[:, 1]])
 
 
 def _serial(gate: Gate, leaves: Signs) -> Signs:
@@ -127,8 +127,8 @@ def _serial(gate: Gate, leaves: Signs) -> Signs:
         state = gate(state, leaf)
         return state, state
 
-    _, thoughts = jax.lax.scan(step, leaves[:, 0], leaves[:, 1:].T)
-    return thoughts.T
+    _, thoughts = jax.lax.scan(step, leaves[0], leaves[1:])
+    return thoughts
 
 
 def Parity(bits: int, sparsity: int, decomposition: str = "tree", secret=None, pairing=None) -> Boolean:

@@ -12,6 +12,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Bool
 
 from ..errors import require
 from ..models import AbstractModel
@@ -20,7 +21,7 @@ from .history import History
 from .member import Member, born, enter, segment
 from .stage import Run, Stage
 
-CHUNK = 20  # evaluations per call of the compiled program, at most
+CHUNK = 25  # evaluations per call of the compiled program, at most
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,8 +72,12 @@ def train(
     seeds = [int(seed) for seed in seeds]
     runs = [runs] * len(seeds) if isinstance(runs, Run) else list(runs)
     require(len(seeds) > 0, "an ensemble needs at least one seed: seeds=0; use 1 or more")
-    require(len(runs) == len(seeds), f"one run per seed: {len(runs)} runs, {len(seeds)} seeds; make them equal")
-    require(all(0 <= seed < 2**31 for seed in seeds), "a seed is a number from 0 to 2^31 - 1; use such numbers")
+    require(
+        len(runs) == len(seeds), f"one run per seed: {len(runs)} runs, {len(seeds)} seeds; make them equal"
+    )
+    require(
+        all(0 <= seed < 2**31 for seed in seeds), "a seed is a number from 0 to 2^31 - 1; use such numbers"
+    )
     require(
         lanes in ("auto", "together", "apart"),
         f"lanes are auto, together or apart: lanes={lanes!r}; use one of the three",
@@ -85,16 +90,19 @@ def train(
     begun, records = time.perf_counter(), []
     total = sum(stage.steps for stage in run.stages)
     for number, stage in enumerate(run.stages, start=1):
-        members, entry = _over_members(enter)(stage, members, lanes)
-        first = _steps_before(run, number)
-        records.append((number, first, jax.tree.map(lambda leaf: np.asarray(leaf)[:, None], entry)))
+        members, first = _over_members(enter)(stage, members, lanes), _steps_before(run, number)
         for members, found, done in _chunks(stage, members, lanes):
             records.append((number, first + done, found))
             if progress is not None:
                 progress(
                     Progress(
-                        number, len(run.stages), int(first + done[-1]), total, len(seeds),
-                        int((np.asarray(members.solved_at) >= 0).sum()), time.perf_counter() - begun,
+                        number,
+                        len(run.stages),
+                        int(first + done[-1]),
+                        total,
+                        len(seeds),
+                        int((np.asarray(members.solved_at) >= 0).sum()),
+                        time.perf_counter() - begun,
                     )
                 )
     return Trained(_history(seeds, records, members), members.model)
@@ -102,38 +110,41 @@ def train(
 
 def _chunks(stage: Stage, members: Member, lanes: str):
     """Yield (members, measurements, steps done) chunk by chunk; finished members are dropped by halves."""
-    segments = stage.steps // stage.evaluation.every
-    size = max(n for n in range(1, min(CHUNK, segments) + 1) if segments % n == 0)
+    evaluations = 1 + stage.steps // stage.evaluation.every  # on entry, then after every segment
+    size = min(CHUNK, evaluations)
     everyone = np.arange(members.step.shape[0])
     active, running, stages = everyone, members, stage
-    for chunk in range(segments // size):
+    for first in range(0, evaluations, size):
         finished = np.asarray(running.left | running.diverged)
-        if stage.until is not None or finished.any():
-            keep = active[~finished]
-            if len(keep) * 2 <= len(active) and len(keep) < len(active):
-                size_kept = max(1, 1 << max(len(keep) - 1, 0).bit_length())
-                active = np.concatenate([keep, np.setdiff1d(active, keep)])[:size_kept]
-                running, stages = _take(members, active), _take(stage, active)
-        running, found = _advance(stages, running, size, lanes)
+        keep = active[~finished]
+        if first and 2 * len(keep) <= len(active):
+            active = np.concatenate([keep, active[finished]])[: 1 << max(len(keep) - 1, 0).bit_length()]
+            running, stages = _take(members, active), _take(stage, active)
+        here = first + np.arange(size)
+        moves = (here > 0) & (here < evaluations)  # a last, partial chunk stands still beyond its end
+        running, found = _advance(stages, running, jnp.asarray(moves), lanes)
         members = _put(members, active, running) if len(active) < len(everyone) else running
-        spread = jax.tree.map(lambda leaf, active=active: _spread(leaf, active, len(everyone)), found)
-        yield members, spread, (chunk * size + 1 + np.arange(size)) * stage.evaluation.every
+        kept = min(size, evaluations - first)
+        found = jax.tree.map(lambda leaf: _spread(np.asarray(leaf)[:, :kept], active, len(everyone)), found)  # noqa: B023
+        yield members, found, here[:kept] * stage.evaluation.every
         if bool(jnp.all(members.left | members.diverged)):
             return
 
 
 @eqx.filter_jit
-def _advance(stage: Stage, members: Member, segments: int, lanes: str) -> tuple[Member, dict]:
-    """The compiled program: `segments` evaluations of every member."""
+def _advance(
+    stage: Stage, members: Member, moves: Bool[Array, " segment"], lanes: str
+) -> tuple[Member, dict]:
+    """The compiled program: one evaluation per entry of `moves`, after steps where it is true."""
 
     def many(stage: Stage, member: Member):
         static = eqx.filter(member, eqx.is_array, inverse=True)
 
-        def body(arrays, _):
-            member, found = segment(stage, eqx.combine(arrays, static))
+        def body(arrays, moves):
+            member, found = segment(stage, eqx.combine(arrays, static), moves)
             return eqx.filter(member, eqx.is_array), found
 
-        arrays, found = jax.lax.scan(body, eqx.filter(member, eqx.is_array), None, length=segments)
+        arrays, found = jax.lax.scan(body, eqx.filter(member, eqx.is_array), moves)
         return eqx.combine(arrays, static), found
 
     return _spread_over(many, lanes)(stage, members)

@@ -2,7 +2,6 @@
 
 import dataclasses
 import io
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -89,20 +88,35 @@ class History:
         return arrays | {f"metric:{name}": value for name, value in self.metrics.items()}
 
     def joined(self, other: "History") -> "History":
-        """The members of both; they must have gone through the same stages."""
-        assert json.dumps(self.step.tolist()) == json.dumps(other.step.tolist())
-        pairs = {
-            f.name: np.concatenate([getattr(self, f.name), getattr(other, f.name)])
+        """The members of both; where one measured and the other had stopped, the other has NaN."""
+        where = sorted({*self._records(), *other._records()})
+        parts = [self._spread(where), other._spread(where)]
+        fields = {
+            f.name: np.concatenate([getattr(part, f.name) for part in parts])
             for f in dataclasses.fields(self)
             if f.name not in ("stage", "step", "metrics") and getattr(self, f.name) is not None
         }
-        metrics = {name: np.concatenate([self.metrics[name], other.metrics[name]]) for name in self.metrics}
-        return History(stage=self.stage, step=self.step, metrics=metrics, **pairs)
+        metrics = {name: np.concatenate([part.metrics[name] for part in parts]) for name in self.metrics}
+        return dataclasses.replace(parts[0], metrics=metrics, **fields)
+
+    def _records(self) -> list[tuple[int, int]]:
+        return list(zip(self.stage.tolist(), self.step.tolist(), strict=True))
+
+    def _spread(self, where: list[tuple[int, int]]) -> "History":
+        places = [where.index(record) for record in self._records()]
+        metrics = {}
+        for name, values in self.metrics.items():
+            metrics[name] = np.full((values.shape[0], len(where), *values.shape[2:]), np.nan, values.dtype)
+            metrics[name][:, places] = values
+        stage, step = np.array(where).T
+        return dataclasses.replace(self, stage=stage, step=step, metrics=metrics)
 
     def __rich__(self):
         from rich.table import Table
 
-        table = Table("stage", "steps", *self.metrics, title=f"{len(self.seeds)} members, medians at stage ends")
+        table = Table(
+            "stage", "steps", *self.metrics, title=f"{len(self.seeds)} members, medians at stage ends"
+        )
         for stage in np.unique(self.stage):
             medians = [np.nanmedian(self.end(int(stage), name)) for name in self.metrics]
             table.add_row(str(stage), str(self.step[self.stage == stage][-1]), *(f"{m:.4g}" for m in medians))

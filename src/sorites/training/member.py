@@ -51,18 +51,17 @@ def evaluate(stage: Stage, member: Member) -> dict[str, Array]:
     return {name: jnp.asarray(value, jnp.float32) for name, value in found.items()}
 
 
-def enter(stage: Stage, member: Member) -> tuple[Member, dict[str, Array]]:
-    """Begin a stage: prepare the rule and the source, and measure before the first step."""
+def enter(stage: Stage, member: Member) -> Member:
+    """Begin a stage: prepare the rule and the source."""
     params = eqx.filter(member.model, eqx.is_inexact_array)
     state = stage.rule.transformation().init(params) if stage.reset or member.state is None else member.state
     pool = stage.source.prepare(stage.task, member.secret, jax.random.fold_in(member.test, 1))
-    member = eqx.tree_at(
+    return eqx.tree_at(
         lambda m: (m.state, m.pool, m.left),
         member,
         (state, pool, jnp.zeros((), bool)),
         is_leaf=lambda leaf: leaf is None,
     )
-    return member, evaluate(stage, member)
 
 
 def step(stage: Stage, member: Member) -> Member:
@@ -86,29 +85,30 @@ def step(stage: Stage, member: Member) -> Member:
     )
 
 
-def segment(stage: Stage, member: Member) -> tuple[Member, dict[str, Array]]:
-    """The steps between two evaluations, and the evaluation; a member that is done stands still."""
+def segment(stage: Stage, member: Member, moves: Bool[Array, ""]) -> tuple[Member, dict[str, Array]]:
+    """The steps between two evaluations, and the evaluation; a member that is done stands still.
 
-    def work(member: Member):
-        arrays, static = eqx.partition(member, eqx.is_array)
+    `moves` is false on entry to a stage, where the evaluation comes before any step.
+    """
+    static = eqx.filter(member, eqx.is_array, inverse=True)
 
+    def walk(arrays):
         def body(arrays, _):
             return eqx.filter(step(stage, eqx.combine(arrays, static)), eqx.is_array), None
 
-        arrays, _ = jax.lax.scan(body, arrays, None, length=stage.evaluation.every)
-        moved = eqx.combine(arrays, static)
+        return jax.lax.scan(body, arrays, None, length=stage.evaluation.every)[0]
+
+    def work(arrays):
+        moved = eqx.combine(jax.lax.cond(moves, walk, lambda arrays: arrays, arrays), static)
         found = evaluate(stage, moved)
         return eqx.filter(_judge(stage, moved, found), eqx.is_array), found
 
-    def rest(member: Member):
+    def rest(arrays):
         found = eqx.filter_eval_shape(evaluate, stage, member)
-        return eqx.filter(member, eqx.is_array), jax.tree.map(lambda f: jnp.full(f.shape, jnp.nan), found)
+        return arrays, jax.tree.map(lambda f: jnp.full(f.shape, jnp.nan), found)
 
-    static = eqx.filter(member, eqx.is_array, inverse=True)
-    arrays, found = jax.lax.cond(
-        member.left | member.diverged, lambda a: rest(eqx.combine(a, static)),
-        lambda a: work(eqx.combine(a, static)), eqx.filter(member, eqx.is_array),
-    )
+    done = member.left | member.diverged
+    arrays, found = jax.lax.cond(done, rest, work, eqx.filter(member, eqx.is_array))
     return eqx.combine(arrays, static), found
 
 
