@@ -1,4 +1,4 @@
-"""The Log-ICoT AdamW experiment as one would write it in PyTorch: full T x T weights, mask, gates, autograd."""
+"""The Log-ICoT AdamW experiment as one would write it in PyTorch: T x T weights, mask, gates, autograd."""
 
 import math
 import time

@@ -1,4 +1,4 @@
-"""Link functions phi: [-1, 1] -> [-1, 1] with phi((a+b)/2) = ab on signs (log-icot Def. 2, kim-suzuki Sec. 2).
+"""Link functions phi: [-1, 1] -> [-1, 1] with phi((a+b)/2) = ab on signs (log-icot Def. 2, kim-suzuki).
 
 All are even with phi(0) = -1, phi(+-1) = 1 and phi' = 0 at 0 and +-1; near 0, phi(t) = -1 + c t^2 + O(t^4).
 """

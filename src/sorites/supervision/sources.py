@@ -21,8 +21,7 @@ class AbstractSource(eqx.Module):
     """Differentiates an objective at a model."""
 
     def prepare(self, task: AbstractTask, secret, key: Key[Array, ""]):
-        """What the member carries through the stage (a pool of chains), or None."""
-        return None
+        """What the member carries through the stage: nothing, or a pool of chains."""
 
     @property
     @abc.abstractmethod

@@ -18,7 +18,8 @@ class Layout:
     vocab: int = 2  # values a token can take
 
     def __post_init__(self):
-        assert list(self.levels) == sorted(self.levels) and set(self.levels) == set(range(1, self.depth + 1))
+        assert list(self.levels) == sorted(self.levels)
+        assert set(self.levels) == set(range(1, self.depth + 1))
 
     @property
     def thoughts(self) -> int:

@@ -91,7 +91,8 @@ def train(
     total = sum(stage.steps for stage in run.stages)
     for number, stage in enumerate(run.stages, start=1):
         members, first = _over_members(enter)(stage, members, lanes), _steps_before(run, number)
-        for members, found, done in _chunks(stage, members, lanes):
+        for moved, found, done in _chunks(stage, members, lanes):
+            members = moved
             records.append((number, first + done, found))
             if progress is not None:
                 progress(

@@ -44,7 +44,7 @@ class GD(AbstractRule):
 
 
 class Sign(AbstractRule):
-    """w <- w - rate * sign(gradient), where |gradient| within `tolerance` of the largest entry counts as 0."""
+    """w <- w - rate * sign(gradient), with |gradient| <= `tolerance` * the largest entry counted as 0."""
 
     rate: Float[Array, ""] = eqx.field(converter=_scalar)
     tolerance: Float[Array, ""] = eqx.field(converter=_scalar, default=1e-6)  # pyright: ignore
