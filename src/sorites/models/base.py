@@ -19,8 +19,8 @@ class Prediction(eqx.Module):
     One class: the score is a mean in [-1, 1]. Several classes: logits.
     """
 
-    scores: Float[Array, "thought slot class"]
-    attention: tuple[Float[Array, "query source"], ...]
+    scores: Float[Array, "thought slot class *batch"]
+    attention: tuple[Float[Array, "_query _source"], ...]
 
 
 class AbstractModel(eqx.Module):
@@ -46,7 +46,7 @@ class AbstractModel(eqx.Module):
         return read(chains)
 
     @abc.abstractmethod
-    def attention(self) -> tuple[Float[Array, "query source"], ...]:
+    def attention(self) -> tuple[Float[Array, "_query _source"], ...]:
         """For each layer, the attention of the thoughts it writes; sources are positions from 0."""
 
 

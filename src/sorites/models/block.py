@@ -62,7 +62,7 @@ def forward(
     gate = jnp.asarray(gates(layout)) if gate is None else gate
     streams = [embedding(data, layers)]
     for layer in range(1, layers + 1):
-        before, open_ = streams[-1], gate[layer - 1]
+        before, open_ = streams[-1], gate[layer - 1][None]
         block = link(attend(before, weights[layer - 1], layout))
         mixed = block * open_ + before * (1 - open_)  # GC(A, B; g) = A diag(g) + B (I - diag(g))
         streams.append(before + output_matrix(layer, layers, positions, samples) @ mixed)
@@ -74,7 +74,7 @@ def decode(stream: Float[Array, "d T"], layer: int, layout: Layout, samples: int
     return readout(layer, layout.depth, layout.positions, samples).T @ stream
 
 
-def full_weights(live: tuple[Float[Array, "node source"], ...], layout: Layout) -> Weights:
+def full_weights(live: tuple[Float[Array, "_node _source"], ...], layout: Layout) -> Weights:
     """The live weights of `Gated` in their places of the printed T x T matrices."""
     full = jnp.zeros((layout.depth, layout.positions, layout.positions))
     for layer, weight in enumerate(live):

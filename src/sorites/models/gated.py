@@ -18,7 +18,7 @@ from ..tasks import AbstractTask, Chain, Layout
 from .base import AbstractModel, Prediction, padded_signs
 from .links import AbstractLink, link_named
 
-Live = tuple[Float[Array, "node source"], ...]  # per layer: (thoughts of the level) x (lower positions)
+Live = tuple[Float[Array, "_node _source"], ...]  # per layer: (thoughts of the level) x (lower positions)
 
 
 def live_shapes(layout: Layout) -> list[tuple[int, int]]:
@@ -55,4 +55,4 @@ class Gated(AbstractModel):
 def gated(task: AbstractTask, link: str | AbstractLink = "cosine") -> Gated:
     """Zero weights: uniform attention, as Algorithm 1 starts."""
     weights = tuple(jnp.zeros(shape) for shape in live_shapes(task.layout))
-    return Gated(weights, task.layout, link_named(link))
+    return Gated(weights=weights, layout=task.layout, link=link_named(link))

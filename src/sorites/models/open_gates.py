@@ -41,7 +41,7 @@ class OpenGates(AbstractModel):
         mask = jnp.asarray(lower_levels(self.layout)[self.layout.inputs :])
         return jax.vmap(masked_softmax, in_axes=(0, None))(self.weights, mask)
 
-    def attention(self) -> tuple[Float[Array, "query source"], ...]:
+    def attention(self) -> tuple[Float[Array, "_query _source"], ...]:
         """Of each layer, the rows of its own level: what the prescribed gates would let through."""
         ends, inputs, full = self.layout.ends, self.layout.inputs, self.full_attention()
         return tuple(
@@ -54,4 +54,5 @@ def open_gates(task: AbstractTask, link: str | AbstractLink = "cosine", gate: fl
     """Zero weights, and every gate at sigmoid(gate): half open by default, so that nothing is prescribed."""
     layout = task.layout
     weights = jnp.zeros((layout.depth, layout.thoughts, layout.positions))
-    return OpenGates(weights, jnp.full((layout.depth, layout.thoughts), gate), layout, link_named(link))
+    gates = jnp.full((layout.depth, layout.thoughts), gate)
+    return OpenGates(weights=weights, gates=gates, layout=layout, link=link_named(link))

@@ -36,7 +36,7 @@ class Positional(AbstractModel):
     def full_attention(self) -> Float[Array, "thought position"]:
         return masked_softmax(self.weights, jnp.asarray(self.mask(self.layout)[self.layout.inputs :]))
 
-    def attention(self) -> tuple[Float[Array, "query source"], ...]:
+    def attention(self) -> tuple[Float[Array, "_query _source"], ...]:
         return (self.full_attention(),)
 
 
@@ -50,4 +50,4 @@ def positional(
         raise SpecError(f"a mask is one of {', '.join(MASKS)}: mask={mask!r}; use one of these or a function")
     rule = MASKS[mask] if isinstance(mask, str) else mask
     weights = jnp.zeros((task.layout.thoughts, task.layout.positions))
-    return Positional(weights, task.layout, link_named(link), rule)
+    return Positional(weights=weights, layout=task.layout, link=link_named(link), mask=rule)

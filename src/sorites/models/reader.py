@@ -45,4 +45,4 @@ class Reader(AbstractModel):
 def reader(task: AbstractTask, link: str | AbstractLink = "cosine") -> Reader:
     """Zero weights: uniform attention."""
     weights = tuple(jnp.zeros(shape) for shape in live_shapes(task.layout))
-    return Reader(weights, task.layout, link_named(link))
+    return Reader(weights=weights, layout=task.layout, link=link_named(link))

@@ -1,5 +1,8 @@
 """How well a model does: the stage's own loss, the answer from the inputs alone, every level's thoughts."""
 
+import functools
+import operator
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -14,25 +17,27 @@ class Loss(AbstractProbe):
 
     def __call__(self, model, task, secret, chains, taught):
         key = jax.random.key(0)  # held-out chains are fixed; own sampled thoughts are too
-        return {"loss": sum(term(model, task, secret, chains, key) for term in taught)}
+        terms = [term(model, task, secret, chains, key) for term in taught]
+        return {"loss": functools.reduce(operator.add, terms)}
 
 
 class Answer(AbstractProbe):
     """The last thought, every thought padded and all layers read: one forward pass, as Log-ICoT is tested.
 
-    `rolls` generates the thoughts instead, greedily, level by level: one pass per level.
+    `rolls` generates the thoughts instead, greedily, level by level, and names its columns `rolled_...`.
     """
 
     rolls: bool = eqx.field(static=True, default=False)
 
     def __call__(self, model, task, secret, chains, taught):
         prefix = Own("greedy") if self.rolls else Shown(inputs_only(task.layout))
+        name = "rolled_" if self.rolls else ""
         score = prefix(model, chains, jax.random.key(0), None).scores[-1, 0]
         truth = chains.tokens[-1, 0]
         if score.shape[0] > 1:
-            return {"accuracy": jnp.mean(jnp.argmax(score, axis=0) == truth)}
+            return {f"{name}accuracy": jnp.mean(jnp.argmax(score, axis=0) == truth)}
         right = score[0] * truth > 0
-        return {"accuracy": jnp.mean(right), "error": jnp.max(jnp.abs(score[0] - truth))}
+        return {f"{name}accuracy": jnp.mean(right), f"{name}error": jnp.max(jnp.abs(score[0] - truth))}
 
 
 class Levels(AbstractProbe):

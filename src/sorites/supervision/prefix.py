@@ -29,10 +29,14 @@ class AbstractPrefix(eqx.Module):
     ) -> Reading: ...
 
 
+def _mask(shown) -> Array | np.ndarray:
+    return shown if isinstance(shown, jax.Array) else np.asarray(shown, bool)
+
+
 class Shown(AbstractPrefix):
     """True thoughts where `shown`, padding elsewhere: all shown is teacher forcing, none is no chain."""
 
-    shown: Bool[Array, " position"] = eqx.field(converter=lambda mask: np.asarray(mask, bool))
+    shown: Bool[Array | np.ndarray, " position"] = eqx.field(converter=_mask)
 
     def __call__(self, model, chains, key, depth):
         scores = model.read_batch(chains.with_shown(jnp.asarray(self.shown)), depth)
@@ -87,8 +91,9 @@ def choose(
         mean = scores[..., 0]
         if how == "soft":
             return mean
-        level = jax.random.uniform(key, mean.shape) * 2 - 1 if how == "sampled" else 0.0
-        return jnp.where(mean >= level, 1, -1)  # sign(0) = +1 for tokens
+        if how == "sampled":  # strict: a token of probability zero is never drawn
+            return jnp.where(mean > jax.random.uniform(key, mean.shape, minval=-1), 1, -1)
+        return jnp.where(mean >= 0, 1, -1)  # sign(0) = +1 for tokens
     if how == "sampled":
         return jax.random.categorical(key, scores)
     require(how == "greedy", "soft thoughts need scores that are means: use how='greedy' or 'sampled'")

@@ -8,11 +8,12 @@ import abc
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Num
 
 Scores = Float[Array, "thought slot class batch"]
 Tokens = Num[Array, "thought slot batch"]
-Where = Float[Array, "thought slot"]
+Where = Float[Array | np.ndarray, "thought slot"]
 
 
 class AbstractSignal(eqx.Module):

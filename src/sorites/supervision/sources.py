@@ -20,7 +20,7 @@ BLOCK = 16_384  # chains per block: larger batches are summed block by block, so
 class AbstractSource(eqx.Module):
     """Differentiates an objective at a model."""
 
-    def prepare(self, task: AbstractTask, secret, key: Key[Array, ""]):
+    def prepare(self, task: AbstractTask, secret, key: Key[Array, ""]) -> Chain | None:
         """What the member carries through the stage: nothing, or a pool of chains."""
 
     @property
@@ -113,11 +113,15 @@ class Enumerated(AbstractSource):
         return eqx.filter_grad(objective)(model, task.enumerate(secret), key)
 
 
+def _scalar(error) -> Array | np.ndarray:
+    return error if isinstance(error, jax.Array) else np.asarray(error, np.float32)
+
+
 class Noisy(AbstractSource):
     """An oracle that is wrong by at most `error` in every entry: uniform, or its worst sign throughout."""
 
     source: AbstractSource
-    error: Float[Array, ""] = eqx.field(converter=lambda error: np.asarray(error, np.float32))
+    error: Float[Array | np.ndarray, ""] = eqx.field(converter=_scalar)
     adversarial: bool = eqx.field(static=True, default=False)
 
     @property

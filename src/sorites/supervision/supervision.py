@@ -1,9 +1,11 @@
 """Supervision is a product: prefix x labels x where it is taught x signal."""
 
 import equinox as eqx
+import jax
 import numpy as np
 from jaxtyping import Array, Float, Key
 
+from ..errors import require
 from ..models import AbstractModel
 from ..tasks import AbstractTask, Chain, Layout
 from .labels import AbstractLabels, Truth
@@ -11,12 +13,16 @@ from .prefix import AbstractPrefix, Shown
 from .signals import AbstractSignal, Squared
 
 
+def _weights(where) -> Array | np.ndarray:
+    return where if isinstance(where, jax.Array) else np.asarray(where, np.float32)
+
+
 class Supervision(eqx.Module):
     """One term of what a stage minimises. `where` weighs thoughts and slots; `depth` is the readout layer."""
 
     prefix: AbstractPrefix
     labels: AbstractLabels
-    where: Float[Array, "thought slot"] = eqx.field(converter=lambda where: np.asarray(where, np.float32))
+    where: Float[Array | np.ndarray, "thought slot"] = eqx.field(converter=_weights)
     signal: AbstractSignal
     depth: int | None = eqx.field(static=True, default=None)
 
@@ -34,6 +40,11 @@ def without(layout: Layout, removed: int, signal: AbstractSignal | None = None) 
     The readout is the layer of the first thought that is left, as in log-icot's stages; remove none and
     you have full chain-of-thought, remove all but the answer and no thought is left to read.
     """
+    require(
+        0 <= removed < layout.thoughts,
+        f"the answer is never removed: removed={removed} of {layout.thoughts}; "
+        f"use 0 to {layout.thoughts - 1}",
+    )
     thoughts = np.arange(layout.thoughts)
     shown = np.concatenate([np.ones(layout.inputs, bool), thoughts >= removed])
     where = np.repeat((thoughts >= removed)[:, None], layout.slots, axis=1)

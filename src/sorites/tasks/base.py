@@ -6,6 +6,7 @@ from typing import Any
 import equinox as eqx
 from jaxtyping import Array, Int, Key, Num
 
+from ..errors import SpecError
 from .chain import Chain
 from .layout import Layout
 
@@ -26,6 +27,10 @@ class AbstractTask(eqx.Module):
     @abc.abstractmethod
     def sample(self, secret: Secret, key: Key[Array, ""], count: int) -> Chain:
         """`count` chains along the last axis, all thoughts shown, made on the device."""
+
+    def enumerate(self, secret: Secret) -> Chain:
+        """Every input once, where a task can list them."""
+        raise SpecError(f"only some tasks can list their inputs: task={type(self).__name__}; sample instead")
 
     @abc.abstractmethod
     def children(self, secret: Secret) -> Int[Array, "thought child"]:

@@ -1,5 +1,7 @@
 """Sparse Boolean functions, computed gate by gate along a tree or a serial chain."""
 
+from collections.abc import Sequence
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -9,8 +11,12 @@ from jaxtyping import Array, Int, Key
 from ..errors import require
 from .base import AbstractTask
 from .chain import Chain
-from .gates import Gate, Signs, gate_named
+from .gates import Gate, gate_named
 from .layout import Layout
+
+
+def _tuple(indices: Sequence[int] | None) -> tuple[int, ...] | None:
+    return None if indices is None else tuple(int(index) for index in indices)
 
 
 class Boolean(AbstractTask):
@@ -26,8 +32,8 @@ class Boolean(AbstractTask):
     sparsity: int = eqx.field(static=True)  # k
     gate: Gate = eqx.field(static=True, converter=gate_named, default="parity")  # pyright: ignore
     decomposition: str = eqx.field(static=True, default="tree")
-    secret: tuple[int, ...] | None = eqx.field(static=True, default=None)  # None: drawn per member
-    pairing: tuple[int, ...] | None = eqx.field(static=True, default=None)  # permutation of the leaves
+    secret: tuple[int, ...] | None = eqx.field(static=True, converter=_tuple, default=None)  # None: drawn
+    pairing: tuple[int, ...] | None = eqx.field(static=True, converter=_tuple, default=None)  # of the leaves
 
     def __check_init__(self):
         bits, sparsity = self.bits, self.sparsity
@@ -72,7 +78,7 @@ class Boolean(AbstractTask):
 
     def draw(self, key: Key[Array, ""]) -> Int[Array, " secret"]:
         if self.secret is not None:
-            return jnp.asarray(self.secret, jnp.int32)
+            return jnp.asarray(sorted(self.secret), jnp.int32)
         return jnp.sort(jax.random.permutation(key, self.bits)[: self.sparsity])
 
     def leaves(self, secret: Int[Array, " secret"]) -> Int[Array, " secret"]:
@@ -114,7 +120,7 @@ class Boolean(AbstractTask):
         """Every input once."""
         require(self.bits <= 24, f"enumeration is for at most 24 bits: bits={self.bits}; sample instead")
         codes = jnp.arange(2**self.bits, dtype=jnp.uint32)
-        signs = 1 - 2 * ((codes >> np.arange(self.bits, dtype=np.uint32)[:, None]) & 1).astype(jnp.int8)
+        signs = 1 - 2 * ((codes[None] >> np.arange(self.bits, dtype=np.uint32)[:, None]) & 1).astype(jnp.int8)
         return self.think(secret, signs)
 
     def relabel(self, secret, tokens):
@@ -122,7 +128,7 @@ class Boolean(AbstractTask):
         return self.gate(tokens[child[:, 0]], tokens[child[:, 1]])
 
 
-def _serial(gate: Gate, leaves: Signs) -> Signs:
+def _serial(gate: Gate, leaves: Int[Array, "leaf count"]) -> Int[Array, "thought count"]:
     def step(state, leaf):
         state = gate(state, leaf)
         return state, state

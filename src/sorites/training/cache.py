@@ -8,7 +8,7 @@ import jax
 
 def use_compilation_cache() -> None:
     """Keep compiled programs under $SORITES_CACHE (else ~/.cache/sorites), unless JAX is set up otherwise."""
-    if jax.config.jax_compilation_cache_dir is not None:
+    if jax.config.values["jax_compilation_cache_dir"] is not None:
         return
     folder = Path(os.environ.get("SORITES_CACHE", Path.home() / ".cache" / "sorites")) / "xla"
     try:

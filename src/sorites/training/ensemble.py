@@ -221,17 +221,24 @@ def _spread(leaf, active: np.ndarray, members: int) -> np.ndarray:
     return wide
 
 
+def _measured(metrics: dict[str, np.ndarray]) -> np.ndarray:
+    """At which records anyone measured anything."""
+    seen = [np.moveaxis(~np.isnan(values), 1, 0) for values in metrics.values()]
+    return np.any([record.reshape(len(record), -1).any(axis=1) for record in seen], axis=0)
+
+
 def _history(seeds, records, members: Member) -> History:
-    steps = [np.atleast_1d(step) for _, step, _ in records]
-    stages = [np.full(len(step), number) for (number, _, _), step in zip(records, steps, strict=True)]
+    step = np.concatenate([steps for _, steps, _ in records])
+    stage = np.concatenate([np.full(len(steps), number) for number, steps, _ in records])
     names = records[0][2]
     metrics = {name: np.concatenate([found[name] for _, _, found in records], axis=1) for name in names}
+    kept = _measured(metrics) | np.append(True, stage[1:] != stage[:-1])  # however long the last chunk was
     secrets = jax.tree.leaves(members.secret)
     return History(
         seeds=np.asarray(seeds),
-        stage=np.concatenate(stages),
-        step=np.concatenate(steps),
-        metrics=metrics,
+        stage=stage[kept],
+        step=step[kept],
+        metrics={name: values[:, kept] for name, values in metrics.items()},
         solved_at=np.asarray(members.solved_at),
         samples=np.asarray(members.samples),
         diverged=np.asarray(members.diverged),

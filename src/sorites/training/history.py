@@ -3,7 +3,7 @@
 import dataclasses
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,18 +26,15 @@ class History:
 
     def last(self, metric: str) -> np.ndarray:
         """The final measurement of every member that made one; NaN where it diverged first."""
-        values = self.metrics[metric]
-        seen = ~np.isnan(values.reshape(*values.shape[:2], -1)).any(axis=-1)
-        final = np.where(seen.any(axis=1), seen.shape[1] - 1 - seen[:, ::-1].argmax(axis=1), -1)
-        return values[np.arange(len(values)), final]
+        return _final(self.metrics[metric])
 
     def entry(self, stage: int, metric: str) -> np.ndarray:
         """The measurement on entry to a stage, before its first step."""
         return self.metrics[metric][:, np.flatnonzero(self.stage == stage)[0]]
 
     def end(self, stage: int, metric: str) -> np.ndarray:
-        """The last measurement of a stage."""
-        return self.metrics[metric][:, np.flatnonzero(self.stage == stage)[-1]]
+        """The last measurement that every member made in a stage."""
+        return _final(self.metrics[metric][:, self.stage == stage])
 
     def frame(self) -> "polars.DataFrame":
         """One row per member and evaluation; a metric over levels becomes columns `name.1`, `name.2`, ..."""
@@ -69,7 +66,8 @@ class History:
         """Write .npz with numpy alone (no pickle); `History.load` and `sorites runs import` read it."""
         path = Path(path)
         buffer = io.BytesIO()
-        np.savez_compressed(buffer, **self._arrays())
+        arrays: dict[str, Any] = self._arrays()
+        np.savez_compressed(buffer, **arrays)
         temporary = path.with_name(path.name + ".partial")
         temporary.write_bytes(buffer.getvalue())
         temporary.replace(path)
@@ -121,3 +119,11 @@ class History:
             medians = [np.nanmedian(self.end(int(stage), name)) for name in self.metrics]
             table.add_row(str(stage), str(self.step[self.stage == stage][-1]), *(f"{m:.4g}" for m in medians))
         return table
+
+
+def _final(values: np.ndarray) -> np.ndarray:
+    """Along the record axis, the last entry that is not NaN; NaN where there is none."""
+    missing = np.isnan(values.reshape(*values.shape[:2], -1)).any(axis=-1)
+    seen = np.logical_not(missing)
+    final = np.where(seen.any(axis=-1), seen.shape[1] - 1 - seen[:, ::-1].argmax(axis=1), -1)
+    return values[np.arange(len(values)), final]

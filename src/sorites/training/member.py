@@ -105,7 +105,7 @@ def segment(stage: Stage, member: Member, moves: Bool[Array, ""]) -> tuple[Membe
 
     def rest(arrays):
         found = eqx.filter_eval_shape(evaluate, stage, member)
-        return arrays, jax.tree.map(lambda f: jnp.full(f.shape, jnp.nan), found)
+        return arrays, jax.tree.map(lambda f: jnp.full(f.shape, jnp.nan, f.dtype), found)
 
     done = member.left | member.diverged
     arrays, found = jax.lax.cond(done, rest, work, eqx.filter(member, eqx.is_array))

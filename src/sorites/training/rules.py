@@ -12,51 +12,51 @@ from jaxtyping import Array, Float
 
 from ..errors import require
 
+Scalar = Float[Array | np.ndarray, ""]
 
-def _scalar(value) -> np.ndarray:
+
+def _scalar(value) -> Scalar:
     return value if isinstance(value, jax.Array) else np.asarray(value, np.float32)
 
 
-def _positive(name: str, value) -> None:
-    if isinstance(value, np.ndarray) and not (np.isfinite(value).all() and (value > 0).all()):
-        require(False, f"a {name} is a positive number: {name}={value.tolist()}; use one above 0")
+def _rate(value) -> Scalar:
+    value = _scalar(value)
+    if isinstance(value, np.ndarray):  # a traced rate was checked when it was given
+        good = bool(np.isfinite(value).all() and (value > 0).all())
+        require(good, f"a rate is a positive number: rate={value.tolist()}; use one above 0")
+    return value
 
 
 class AbstractRule(eqx.Module):
-    """A rate and an optax transformation made of it."""
-
-    rate: eqx.AbstractVar[Float[Array, ""]]
+    """An optax transformation made of array fields."""
 
     @abc.abstractmethod
     def transformation(self) -> optax.GradientTransformation: ...
-
-    def __check_init__(self):
-        _positive("rate", self.rate)
 
 
 class GD(AbstractRule):
     """w <- w - rate * gradient."""
 
-    rate: Float[Array, ""] = eqx.field(converter=_scalar)
+    rate: Scalar = eqx.field(converter=_rate)
 
     def transformation(self):
-        return optax.sgd(self.rate)
+        return optax.sgd(jnp.asarray(self.rate))
 
 
 class Sign(AbstractRule):
     """w <- w - rate * sign(gradient), with |gradient| <= `tolerance` * the largest entry counted as 0."""
 
-    rate: Float[Array, ""] = eqx.field(converter=_scalar)
-    tolerance: Float[Array, ""] = eqx.field(converter=_scalar, default=1e-6)  # pyright: ignore
+    rate: Scalar = eqx.field(converter=_rate)
+    tolerance: Scalar = eqx.field(converter=_scalar, default=1e-6)  # pyright: ignore
 
     def transformation(self):
-        def update(gradient, state, params=None):
-            largest = jnp.stack([jnp.max(jnp.abs(leaf)) for leaf in jax.tree.leaves(gradient)]).max()
+        def update(updates, state, params=None):
+            largest = jnp.stack([jnp.max(jnp.abs(leaf)) for leaf in jax.tree.leaves(updates)]).max()
 
             def step(leaf):
                 return -self.rate * jnp.where(jnp.abs(leaf) <= self.tolerance * largest, 0, jnp.sign(leaf))
 
-            return jax.tree.map(step, gradient), state
+            return jax.tree.map(step, updates), state
 
         return optax.GradientTransformation(lambda params: optax.EmptyState(), update)
 
@@ -64,13 +64,13 @@ class Sign(AbstractRule):
 class Normalised(AbstractRule):
     """w <- w - rate * gradient / |gradient|."""
 
-    rate: Float[Array, ""] = eqx.field(converter=_scalar)
+    rate: Scalar = eqx.field(converter=_rate)
 
     def transformation(self):
-        def update(gradient, state, params=None):
-            size = optax.global_norm(gradient)
+        def update(updates, state, params=None):
+            size = optax.tree.norm(updates)
             scale = jnp.where(size > 0, self.rate / jnp.where(size > 0, size, 1), 0)
-            return jax.tree.map(lambda leaf: -scale * leaf, gradient), state
+            return jax.tree.map(lambda leaf: -scale * leaf, updates), state
 
         return optax.GradientTransformation(lambda params: optax.EmptyState(), update)
 
@@ -78,10 +78,10 @@ class Normalised(AbstractRule):
 class Adam(AbstractRule):
     """AdamW; decay 0 is Adam."""
 
-    rate: Float[Array, ""] = eqx.field(converter=_scalar)
-    decay: Float[Array, ""] = eqx.field(converter=_scalar, default=0.0)  # pyright: ignore
-    momentum: Float[Array, ""] = eqx.field(converter=_scalar, default=0.9)  # pyright: ignore
-    memory: Float[Array, ""] = eqx.field(converter=_scalar, default=0.999)  # pyright: ignore
+    rate: Scalar = eqx.field(converter=_rate)
+    decay: Scalar = eqx.field(converter=_scalar, default=0.0)  # pyright: ignore
+    momentum: Scalar = eqx.field(converter=_scalar, default=0.9)  # pyright: ignore
+    memory: Scalar = eqx.field(converter=_scalar, default=0.999)  # pyright: ignore
 
     def transformation(self):
         return optax.adamw(self.rate, b1=self.momentum, b2=self.memory, weight_decay=self.decay)  # pyright: ignore
@@ -93,15 +93,11 @@ class Quantised(AbstractRule):
 
     rule: AbstractRule
 
-    @property
-    def rate(self):  # pyright: ignore
-        return self.rule.rate
-
     def transformation(self):
         inner = self.rule.transformation()
 
-        def update(gradient, state, params=None):
-            updates, state = inner.update(gradient, state, params)
+        def update(updates, state, params=None):
+            updates, state = inner.update(updates, state, params)
 
             def rounded(weight, step):
                 return jnp.floor(weight + step + 0.5) - weight
@@ -117,19 +113,19 @@ class Frozen(AbstractRule):
     rule: AbstractRule
     parts: tuple[str, ...] = eqx.field(static=True)
 
-    @property
-    def rate(self):  # pyright: ignore
-        return self.rule.rate
-
     def transformation(self):
         inner = self.rule.transformation()
 
         def still(updates):
+            for part in self.parts:
+                require(
+                    hasattr(updates, part), f"a frozen part is a field of the model: {part!r}; use its name"
+                )
             zero = [jax.tree.map(jnp.zeros_like, getattr(updates, part)) for part in self.parts]
             return eqx.tree_at(lambda tree: [getattr(tree, part) for part in self.parts], updates, zero)
 
-        def update(gradient, state, params=None):
-            updates, state = inner.update(still(gradient), state, params)
+        def update(updates, state, params=None):
+            updates, state = inner.update(still(updates), state, params)
             return still(updates), state
 
         return optax.GradientTransformation(inner.init, update)

@@ -1,5 +1,7 @@
 """A stage: what is taught, how the weights move, for how long, and what is measured."""
 
+import functools
+import operator
 from collections.abc import Iterable
 
 import equinox as eqx
@@ -47,7 +49,8 @@ class Stage(eqx.Module):
         """The sum of what is taught, as a function of model and chains."""
 
         def loss(model, chains, key):
-            return sum(term(model, self.task, secret, chains, key) for term in self.taught)
+            terms = [term(model, self.task, secret, chains, key) for term in self.taught]
+            return functools.reduce(operator.add, terms)
 
         return loss
 

@@ -1,0 +1,17 @@
+"""Claims, verdicts, errata."""
+
+from .claim import SCALES as SCALES
+from .claim import Claim as Claim
+from .claim import Erratum as Erratum
+from .claim import Evidence as Evidence
+from .claim import Scale as Scale
+from .claim import verdict_of as verdict_of
+from .comparison import Comparison as Comparison
+from .comparison import at_least as at_least
+from .comparison import at_most as at_most
+from .comparison import equal as equal
+from .comparison import interval_inside as interval_inside
+from .comparison import shown as shown
+from .verify import Verdict as Verdict
+from .verify import override as override
+from .verify import verify as verify

@@ -1,0 +1,52 @@
+"""One number against another: what was predicted, what was measured, and how far apart they may be."""
+
+import dataclasses
+import math
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparison:
+    """`holds` is None where the evidence does not decide (an interval that straddles the threshold)."""
+
+    name: str
+    predicted: float | None
+    measured: float | None
+    tolerance: float | None
+    holds: bool | None
+
+    def __post_init__(self):
+        for field in ("predicted", "measured", "tolerance"):
+            value = getattr(self, field)
+            if value is not None:
+                value = float(value)
+                object.__setattr__(self, field, value if math.isfinite(value) else None)
+
+
+def equal(name: str, predicted: float, measured: float, within: float) -> Comparison:
+    """|measured - predicted| <= within."""
+    return Comparison(name, predicted, measured, within, bool(abs(measured - predicted) <= within))
+
+
+def at_most(name: str, measured: float, bound: float, slack: float = 0.0) -> Comparison:
+    """measured <= bound + slack."""
+    return Comparison(name, bound, measured, slack, bool(measured <= bound + slack))
+
+
+def at_least(name: str, measured: float, bound: float, slack: float = 0.0) -> Comparison:
+    """measured >= bound - slack."""
+    return Comparison(name, bound, measured, slack, bool(measured >= bound - slack))
+
+
+def interval_inside(
+    name: str, measured: float, interval: tuple[float, float], predicted: float, within: float
+) -> Comparison:
+    """Holds if the interval lies inside predicted +- within, fails if it lies outside, else undecided."""
+    low, high = predicted - within, predicted + within
+    inside = low <= interval[0] and interval[1] <= high
+    outside = interval[1] < low or interval[0] > high
+    return Comparison(name, predicted, measured, within, True if inside else False if outside else None)
+
+
+def shown(name: str, predicted: float | None, measured: float | None) -> Comparison:
+    """A number that is reported and not asserted."""
+    return Comparison(name, predicted, measured, None, True)

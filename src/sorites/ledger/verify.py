@@ -1,0 +1,98 @@
+"""Running checks: parameters overridden by name, verdicts as plain records."""
+
+import dataclasses
+import time
+import types
+import typing
+from typing import Any
+
+from ..errors import SpecError
+from .claim import Claim, Scale, verdict_of
+from .comparison import Comparison
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """The record that `sorites verify --json` prints."""
+
+    id: str
+    paper: str
+    label: str
+    kind: str
+    says: str
+    verdict: str
+    expected: str
+    predicted: Any
+    measured: Any
+    tolerance: Any
+    erratum: dict[str, str] | None
+    departures: list[str]
+    seeds: int
+    seconds: float
+    scale: str
+    parameters: dict[str, Any]
+
+    @property
+    def as_expected(self) -> bool:
+        return self.verdict == self.expected
+
+    def record(self) -> dict[str, Any]:
+        return dataclasses.asdict(self)
+
+
+def verify(claim: Claim[Any], scale: Scale = "quick", overrides: dict[str, str] | None = None) -> Verdict:
+    """Check one claim; overrides are strings as typed on the command line."""
+    parameters = override(claim.parameters(scale), overrides or {})
+    begun = time.perf_counter()
+    evidence = claim.check(parameters)
+    erratum = None if evidence.erratum is None else dataclasses.asdict(evidence.erratum)
+    return Verdict(
+        id=claim.id,
+        paper=claim.paper,
+        label=claim.label,
+        kind=claim.kind,
+        says=claim.says,
+        verdict=verdict_of(evidence.comparisons),
+        expected=claim.expected,
+        predicted=_column(evidence.comparisons, "predicted"),
+        measured=_column(evidence.comparisons, "measured"),
+        tolerance=_column(evidence.comparisons, "tolerance"),
+        erratum=erratum,
+        departures=[*claim.departures, *evidence.departures],
+        seeds=evidence.seeds,
+        seconds=round(time.perf_counter() - begun, 3),
+        scale=scale,
+        parameters=dataclasses.asdict(parameters),
+    )
+
+
+def _column(comparisons: tuple[Comparison, ...], field: str) -> Any:
+    """A number for one comparison, else an object with a key per comparison."""
+    if not comparisons:
+        return None
+    if len(comparisons) == 1:
+        return getattr(comparisons[0], field)
+    return {comparison.name: getattr(comparison, field) for comparison in comparisons}
+
+
+def override(parameters: Any, values: dict[str, str]) -> Any:
+    """The parameters with the named fields replaced; names that it lacks are ignored."""
+    hints = typing.get_type_hints(type(parameters))
+    known = {name: _parsed(name, text, hints[name]) for name, text in values.items() if name in hints}
+    return dataclasses.replace(parameters, **known)
+
+
+def _parsed(name: str, text: str, hint: Any) -> Any:
+    if typing.get_origin(hint) is tuple:
+        inner = typing.get_args(hint)[0]
+        return tuple(_parsed(name, part, inner) for part in text.split(","))
+    if isinstance(hint, types.UnionType):
+        hint = next(option for option in typing.get_args(hint) if option is not type(None))
+    try:
+        value = hint(text) if hint is not bool else {"true": True, "false": False}[text.lower()]
+    except (ValueError, KeyError):
+        word = {int: "a whole number", float: "a number", bool: "true or false"}.get(hint, hint.__name__)
+        raise SpecError(f"--{name} takes {word}: {name}={text!r}; give it one") from None
+    if name == "seeds" and value < 1:
+        raise SpecError(f"an ensemble needs at least one seed: seeds={value}; use 1 or more")
+    return value

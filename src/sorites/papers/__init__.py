@@ -1,0 +1,1 @@
+"""The papers: their claims and figures; the only place that names a paper's hyperparameters."""

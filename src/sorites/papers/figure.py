@@ -1,0 +1,37 @@
+"""A figure is data and a drawing: the data are computed once and stored, the drawing reads nothing else."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from ..ledger import Scale
+
+if TYPE_CHECKING:
+    import matplotlib.figure
+    import polars
+
+P = TypeVar("P")
+Frames = dict[str, "polars.DataFrame"]  # named tables; the main one is called "data"
+
+
+@dataclasses.dataclass(frozen=True)
+class Figure(Generic[P]):
+    """`measure` makes the tables from parameters (through the store, if given), `draw` the picture from the
+    tables alone, `find` a sentence of finding from the tables."""
+
+    id: str  # "log-icot/2b"
+    title: str
+    caption: str
+    sizes: dict[Scale, P]
+    measure: Callable[[P, Any], Frames]  # (parameters, trainer) -> tables
+    draw: Callable[[Frames, P], "matplotlib.figure.Figure"]
+    find: Callable[[Frames, P], str] | None = None
+    seconds: float = 5.0  # a rough duration at quick scale on 2 cores
+
+    @property
+    def paper(self) -> str:
+        return self.id.split("/")[0]
+
+    @property
+    def name(self) -> str:
+        return self.id.split("/")[1]

@@ -1,0 +1,1 @@
+"""Log-ICoT (Huang et al.): the chain is internalised in log2 k stages."""

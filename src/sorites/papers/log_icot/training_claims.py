@@ -1,0 +1,268 @@
+"""Claims about training: Algorithm 1 with its literal and its calibrated rate, and the AdamW experiment."""
+
+import dataclasses
+import math
+
+import equinox as eqx
+import numpy as np
+
+from ...ledger import Claim, Comparison, Evidence, at_least, at_most, equal, interval_inside, shown
+from ...probes import child_masses
+from ...statistics import wilson
+from ...supervision import Sampled
+from ...theory import gated_laws, tree_law
+from ...training import Trained, train
+from .experiments import AdamExperiment, AlgorithmOne, trained
+
+NEEDED = 0.9  # share of seeds with every held-out answer right: 18 of 20 (spec LI-14)
+
+
+@dataclasses.dataclass(frozen=True)
+class Literal:
+    bits: int = 30
+    sparsity: int = 16
+    epsilon: float = 1.0  # of Theorem 1
+    samples: int = 20_000
+    seeds: int = 10
+
+
+def _literal(size: Literal) -> Evidence:
+    strength = gated_laws.literal_strength(size.bits, size.epsilon)
+    experiment = AlgorithmOne(size.bits, size.sparsity, strength, size.samples, "literal")
+    accuracy = trained(experiment, size.seeds).history.last("accuracy")
+    half = 2.26 * float(np.std(accuracy, ddof=1)) / math.sqrt(size.seeds) if size.seeds > 1 else 0.5
+    mean = float(accuracy.mean())
+    return Evidence(
+        (
+            interval_inside("accuracy of the answer", mean, (mean - half, mean + half), 0.5, 0.1),
+            equal("seeds solved", 0, int((accuracy == 1).sum()), 0),
+            equal("K_n at n = 65,536, epsilon = 1", 2, gated_laws.literal_strength(65_536, 1.0), 0),
+            shown("K_n here", None, strength),
+            shown("ln n beyond which n^(1/16) > ln n", None, gated_laws.log_size_for_concentration()),
+        ),
+        seeds=size.seeds,
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class Calibrated:
+    bits: int = 30
+    sparsity: int = 16
+    strength: float = 7.0
+    samples: int = 150_000
+    seeds: int = 20
+    calibration: str = "exact"
+    noise: float = 0.0
+
+    def experiment(self) -> AlgorithmOne:
+        return AlgorithmOne(
+            self.bits, self.sparsity, self.strength, self.samples, self.calibration, self.noise
+        )
+
+
+def _solved(result: Trained) -> Comparison:
+    right = int((result.history.last("accuracy") == 1).sum())
+    seeds = len(result.history.seeds)
+    return at_least("seeds with all answers right", right, math.ceil(NEEDED * seeds))
+
+
+def _interval(result: Trained) -> tuple[Comparison, Comparison]:
+    right = int((result.history.last("accuracy") == 1).sum())
+    low, high = wilson(right, len(result.history.seeds))
+    return shown("success rate, Wilson low", None, low), shown("success rate, Wilson high", None, high)
+
+
+def _calibrated(size: Calibrated) -> Evidence:
+    result = trained(size.experiment(), size.seeds)
+    weights = _child_weights(result, size)
+    return Evidence(
+        (
+            _solved(result),
+            *_interval(result),
+            shown("median weight of the children", size.strength, float(np.median(weights))),
+            shown("largest error, median over seeds", None, float(np.median(result.history.last("error")))),
+        ),
+        seeds=size.seeds,
+        departures=(
+            "K is free and the rate is divided by the finite-size signal of its stage "
+            f"(calibration={size.calibration}); the theorem's K_n is checked in LI-13.",
+        ),
+    )
+
+
+def _child_weights(result: Trained, size: Calibrated) -> np.ndarray:
+    task, found = size.experiment().task(), []
+    layout = task.layout
+    for index, secret in enumerate(result.history.secrets if result.history.secrets is not None else ()):
+        children = np.asarray(task.children(secret))
+        for level, weight in enumerate(result.model(index).weights):  # pyright: ignore
+            rows = children[layout.ends[level] - layout.inputs : layout.ends[level + 1] - layout.inputs]
+            found.append(np.take_along_axis(np.asarray(weight), rows, axis=1).ravel())
+    return np.concatenate(found)
+
+
+@dataclasses.dataclass(frozen=True)
+class Freezing(Calibrated):
+    seeds: int = 4
+
+
+def _frozen_layers(size: Freezing) -> Evidence:
+    """Stops after each stage: the next stage's gradient at the trained layers, and what it does to them."""
+    experiment = size.experiment()
+    run, depth = experiment.run(), experiment.task().layout.depth
+    largest, changed, masses = 0.0, 0, []
+    before = train(experiment.run(1), range(size.seeds))
+    for stage in range(1, depth):
+        after = train(experiment.run(stage + 1), range(size.seeds))
+        rate = experiment.rates()[stage]
+        for index in range(size.seeds):
+            old, new = before.model(index), after.model(index)
+            for layer in range(stage):  # layers trained so far
+                changed += int((np.asarray(old.weights[layer]) != np.asarray(new.weights[layer])).sum())  # pyright: ignore
+            gradient = _gradient(run.stages[stage], old, before.history.secrets[index], size.samples, index)  # pyright: ignore
+            pushes = [rate * np.abs(np.asarray(g)).max() for g in gradient.weights[:stage]]  # pyright: ignore
+            largest = max(largest, float(max(pushes)))
+            mass = child_masses(old, experiment.task().layout, run.task.children(before.history.secrets[index]))  # pyright: ignore
+            masses.append(1 - float(np.asarray(mass.sum(axis=1))[: _written(experiment, stage)].min()))
+        before = after
+    return Evidence(
+        (
+            at_most("largest update of a trained weight before rounding", largest, 0.5),
+            equal("trained weights changed by later stages", 0, changed, 0),
+            shown("largest mass off the children", None, max(masses)),
+        ),
+        seeds=size.seeds,
+    )
+
+
+def _written(experiment: AlgorithmOne, stage: int) -> int:
+    layout = experiment.task().layout
+    return layout.ends[stage] - layout.inputs
+
+
+@eqx.filter_jit
+def _gradient(stage, model, secret, samples: int, seed):
+    import jax
+
+    key = jax.random.key(seed)
+    return Sampled(samples)(stage.objective(secret), model, stage.task, secret, None, key)
+
+
+def _theorem(size: Calibrated) -> Evidence:
+    result, experiment = trained(size.experiment(), size.seeds), size.experiment()
+    history, layout = result.history, experiment.task().layout
+    right = history.last("accuracy") == 1
+    ratios = []
+    for index in np.flatnonzero(right):
+        mass = child_masses(result.model(int(index)), layout, experiment.task().children(history.secrets[index]))  # pyright: ignore
+        ratios.append(float(history.last("error")[index]) / _error_bound(np.asarray(mass), layout))
+    return Evidence(
+        (
+            equal("updates", math.log2(size.sparsity), int(history.step[-1]), 0),
+            equal("chains per run", size.samples * layout.depth, float(history.samples.max()), 0),
+            _solved(result),
+            *_interval(result),
+            at_most("answer error / bound from the trained attention", max(ratios, default=0.0), 1, 1e-3),
+            shown("largest error over solved seeds", None, float(history.last("error")[right].max(initial=0))),
+        ),
+        seeds=size.seeds,
+    )
+
+
+def _error_bound(mass: np.ndarray, layout) -> float:
+    """LI-16 with the model's own scores: distance to (1/2, 1/2) and mass elsewhere, level by level; float32 adds
+    rounding of order 1e-6."""
+    error = 0.0
+    for level in range(1, layout.depth + 1):
+        rows = mass[np.asarray(layout.levels) == level]
+        miss = (1 - rows.sum(axis=1) + np.abs(rows - 0.5).sum(axis=1)).max()
+        error = 1 - math.cos(math.pi * min(1.0, float(miss) + error)) + 2e-6
+    return error
+
+
+@dataclasses.dataclass(frozen=True)
+class Adam(AdamExperiment):
+    seeds: int = 8
+
+    def experiment(self) -> AdamExperiment:
+        return AdamExperiment(**{f.name: getattr(self, f.name) for f in dataclasses.fields(AdamExperiment)})
+
+
+LATER = 0.05  # later stages stand on trained, not exact layers: their child mass is .9 or more
+
+
+def _start_losses(size: Adam) -> Evidence:
+    history = trained(size.experiment(), size.seeds).history
+    compared = []
+    for stage in range(1, int(math.log2(size.sparsity)) + 1):
+        found, law = history.entry(stage, "loss"), tree_law.start_loss(size.bits, size.sparsity, stage)
+        error = float(found.std(ddof=1)) / math.sqrt(len(found)) if len(found) > 1 else math.inf
+        within = min(4 * error, 0.05 * law) if stage == 1 else LATER * law
+        compared.append(equal(f"stage {stage}", law, float(found.mean()), within))
+    return Evidence(tuple(compared), seeds=size.seeds)
+
+
+def _adam(size: Adam) -> Evidence:
+    history = trained(size.experiment(), size.seeds).history
+    layers = int(math.log2(size.sparsity))
+    right = int((history.last("accuracy") == 1).sum())
+    mass = np.median(history.last("child_mass"), axis=0)
+    ends = [at_most(f"stage {s}: median loss at its end", float(np.median(history.end(s, "loss"))), 0.01)
+            for s in range(1, layers + 1)]  # fmt: skip
+    return Evidence(
+        (
+            at_least("seeds with all answers right", right, math.ceil(NEEDED * size.seeds)),
+            *ends,
+            *(shown(f"layer {layer + 1}: least child mass, median", None, float(mass[layer])) for layer in range(layers)),
+        ),
+        seeds=size.seeds,
+        departures=(
+            f"Unstated in the paper and chosen here: weight decay {size.decay}, fresh batches={not size.pool}, "
+            f"optimiser reset per stage={size.reset}, quantisation={size.quantised}, loss as in Eq. 1.",
+        ),
+    )
+
+
+PAPER = "log-icot"
+CLAIMS = (
+    Claim(
+        "LI-13", PAPER, "Theorem 1, Algorithm 1", "finite",
+        "With the literal rate eta_t = K_n n_t^2/(2c), K_n = ceil(n^(eps/16)), nothing is learned at sizes that can "
+        "be run: eps = 1 gives K_n = 2 for all n <= 65,536, and the answer stays at chance.",
+        {"tiny": Literal(12, 4, 1.0, 2_000, 4), "quick": Literal(), "paper": Literal(64, 32, 1.0, 100_000, 20)},
+        _literal,
+    ),
+    Claim(
+        "LI-14", PAPER, "Algorithm 1, K free", "finite",
+        "With K free and the rate calibrated to each stage's finite-size signal, one rounded step per stage learns "
+        "k-parity: every held-out answer is right in at least 9 of 10 seeds.",
+        {"tiny": Calibrated(12, 4, 6.0, 20_000, 4), "quick": Calibrated(), "paper": Calibrated(64, 32, 8.0, 1_000_000)},
+        _calibrated,
+    ),
+    Claim(
+        "LI-18", PAPER, "Lemma 10", "finite",
+        "Later stages move a trained weight by less than 1/2 before rounding, so rounding leaves it unchanged.",
+        {"tiny": Freezing(12, 4, 6.0, 20_000, 2), "quick": Freezing()}, _frozen_layers,
+    ),
+    Claim(
+        "LI-19", PAPER, "Theorem 1", "finite",
+        "log2 k updates and B log2 k chains give the right answer with high probability, with an error within the "
+        "bound that the trained attention implies.",
+        {"tiny": Calibrated(12, 4, 6.0, 20_000, 4), "quick": Calibrated(), "paper": Calibrated(64, 32, 8.0, 1_000_000)},
+        _theorem,
+    ),
+    Claim(
+        "LI-21", PAPER, "Fig. 2(b)", "finite",
+        "The loss at the start of stage t is (k/2^t)(E phi^2 + 1 - 2 E[phi b])/2 with the expectations of the exact "
+        "tree law.",
+        {"tiny": Adam(8, 4, steps=100, batch=128, seeds=4), "quick": Adam(), "paper": Adam(seeds=1024)},
+        _start_losses,
+    ),
+    Claim(
+        "LI-22", PAPER, "Sec. 4", "finite",
+        "The AdamW experiment reaches 100 % validation accuracy, with a loss near zero at the end of every stage "
+        "and attention on the two children.",
+        {"tiny": Adam(8, 4, steps=100, batch=128, seeds=4), "quick": Adam(), "paper": Adam(seeds=1024)},
+        _adam,
+    ),
+)  # fmt: skip

@@ -1,0 +1,51 @@
+"""A paper as the registry knows it. Claims and figures are imported only when asked for."""
+
+import dataclasses
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from ..ledger import Claim
+
+if TYPE_CHECKING:
+    from .figure import Figure
+
+
+@dataclasses.dataclass(frozen=True)
+class Paper:
+    slug: str
+    title: str
+    authors: str
+    year: int
+    identifier: str  # where it was published
+    module: str
+
+    def claims(self) -> dict[str, Claim[Any]]:
+        found = importlib.import_module(f"{self.module}.claims").CLAIMS
+        return {claim.id: claim for claim in found}
+
+    def figures(self) -> dict[str, "Figure[Any]"]:
+        found = importlib.import_module(f"{self.module}.figures").FIGURES
+        return {figure.id: figure for figure in found}
+
+    def citation(self) -> str:
+        """BibTeX."""
+        key = self.authors.split(",")[0].split(" ")[-1].lower() + str(self.year) + self.slug.replace("-", "")
+        return (
+            f"@article{{{key},\n  title = {{{self.title}}},\n  author = {{{self.authors}}},\n"
+            f"  year = {{{self.year}}},\n  note = {{{self.identifier}}}\n}}"
+        )
+
+
+PAPERS = {
+    paper.slug: paper
+    for paper in (
+        Paper(
+            "log-icot",
+            "Transformers Provably Learn to Internalize Chain-of-Thought",
+            "Yixiao Huang, Hanlin Zhu, Zixuan Wang, Jiantao Jiao, Stuart Russell, Somayeh Sojoudi, Song Mei",
+            2026,
+            "Log-ICoT; the year is that of its newest reference, the text carries no date",
+            "sorites.papers.log_icot",
+        ),
+    )
+}

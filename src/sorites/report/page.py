@@ -1,0 +1,111 @@
+"""One self-contained page of verdicts and figures: opened from disk, it needs nothing but itself."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from .aside import aside
+from .page_figures import figure
+from .page_summary import filters, summary
+from .page_values import duration, plain
+from .page_verdicts import Verdict, table
+
+PROMISE = (
+    "How does a transformer come to reason in chains, and what does each way of teaching it buy? "
+    "Theory papers made runnable and checkable: every claim below was computed, set beside what the theory "
+    "predicts, and judged by a threshold written before the run."
+)
+# The browser itself refuses any request to the network, whatever the texts on the page may contain.
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+
+
+def write_page(
+    path: Path | str,
+    *,
+    title: str,
+    verdicts: Sequence[Verdict],
+    figures: Sequence[Mapping[str, Any]],
+    about: Mapping[str, Any],
+) -> Path:
+    """Write the page aside and rename it; a kill at any moment leaves the old page or the new one."""
+    path = Path(path)
+    page = document(title=title, verdicts=verdicts, figures=figures, about=about)
+    with aside(path) as draft:
+        draft.write_text(page, encoding="utf-8")
+    return path
+
+
+def document(
+    *,
+    title: str,
+    verdicts: Sequence[Verdict],
+    figures: Sequence[Mapping[str, Any]],
+    about: Mapping[str, Any],
+) -> str:
+    """The whole page as text."""
+    body = (
+        _header(title, verdicts, figures),
+        f"<main>{_ledger(verdicts)}{_gallery(figures)}</main>",
+        _footer(about),
+    )
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n'
+        f'<title>{escape(title)}</title>\n<link rel="icon" href="data:,">\n'
+        f"<style>\n{_asset('page.css')}</style>\n</head>\n<body>\n"
+        + "\n".join(body)
+        + f"\n<script>\n{_asset('page.js')}</script>\n</body>\n</html>\n"
+    )
+
+
+def _asset(name: str) -> str:
+    return files("sorites.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _header(title: str, verdicts: Sequence[Verdict], figures: Sequence[Mapping[str, Any]]) -> str:
+    links = [("verdicts", "Verdicts")] * bool(verdicts) + [("figures", "Figures")] * bool(figures)
+    places = "".join(f'<a href="#{anchor}">{name}</a>' for anchor, name in [*links, ("about", "Provenance")])
+    return (
+        f'<header><nav aria-label="Sections"><span class="mark">sorites</span>{places}</nav>'
+        f'<h1>{escape(title)}</h1><p class="promise">{PROMISE}</p>{summary(verdicts)}</header>'
+    )
+
+
+def _ledger(verdicts: Sequence[Verdict]) -> str:
+    if not verdicts:
+        return ""
+    return f'<section id="verdicts"><h2>Verdicts</h2>{filters(verdicts)}{table(verdicts)}</section>'
+
+
+def _gallery(figures: Sequence[Mapping[str, Any]]) -> str:
+    if not figures:
+        return ""
+    return f'<section id="figures"><h2>Figures</h2>{"".join(map(figure, figures))}</section>'
+
+
+def _footer(about: Mapping[str, Any]) -> str:
+    """Provenance: enough to make this page again, or to know why another one differs."""
+    facts = {name: plain(value) for name, value in about.items() if name not in ("packages", "command")}
+    if about.get("seconds") is not None:
+        facts["seconds"] = duration(about["seconds"])
+    names = {"seconds": "took"}
+    items = "".join(
+        f"<div><dt>{escape(names.get(name, name))}</dt><dd>{escape(value)}</dd></div>"
+        for name, value in facts.items()
+    )
+    command = (
+        f'<p class="command"><code>{escape(about["command"])}</code></p>' if about.get("command") else ""
+    )
+    packages = about.get("packages")
+    versions = packages.items() if isinstance(packages, Mapping) else ()
+    listed = ", ".join(f"{name} {version}" for name, version in versions) or (
+        plain(packages) if packages else ""
+    )
+    return (
+        f'<footer id="about"><h2>Provenance</h2>{command}<dl class="pairs">{items}</dl>'
+        f"{f'<p>Packages: {escape(listed)}</p>' if listed else ''}</footer>"
+    )

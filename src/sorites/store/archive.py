@@ -1,0 +1,161 @@
+"""Runs in and out of a store: archives of whole folders, and histories written on a bare machine."""
+
+import hashlib
+import io
+import json
+import shutil
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from ..errors import SpecError, require
+from ..training import History
+from .catalogue import resolve
+from .folder import FILES, Damaged, Folder, copy_aside, folder_name, read_folder, settle, write_aside
+from .identity import SCHEMA, short_hash
+from .provenance import now
+from .store import Store, tables_of
+
+UNREADABLE = (tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error)
+
+
+def export(store: Store, ids: Sequence[str], path: str | Path) -> Path:
+    """The folders of these ids (all, when none is given) as one .tar.gz; an existing file is kept."""
+    path = Path(path)
+    require(
+        path.name.endswith((".tar.gz", ".tgz")), f"an archive is a .tar.gz: {path}; end its name in .tar.gz"
+    )
+    require(not path.exists(), f"nothing is overwritten: {path} exists; choose another name")
+    folders = [resolve(store, each) for each in ids] if ids else store.folders()
+    require(len(folders) > 0, f"an archive needs a run: {store.root} has none; train something first")
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        for folder in {folder.path: folder for folder in folders}.values():
+            for name, content in _contents(folder).items():
+                entry = tarfile.TarInfo(f"{folder.path.name}/{name}")
+                entry.size = len(content)
+                archive.addfile(entry, io.BytesIO(content))
+    aside = path.with_name(path.name + ".partial")
+    try:
+        aside.write_bytes(buffer.getvalue())
+        aside.rename(path)
+    except OSError as error:
+        raise SpecError(f"an archive needs a folder that can be written: {path} ({error.strerror})") from None
+    return path
+
+
+def _contents(folder: Folder) -> dict[str, bytes]:
+    try:
+        files = {name: folder.read(name) for name in folder.meta["files"]}
+    except Damaged as damage:
+        raise SpecError(f"an archive holds whole folders: {damage}; see `sorites runs check`") from None
+    return {**files, "meta.json": (folder.path / "meta.json").read_bytes()}
+
+
+def adopt(store: Store, path: str | Path) -> list[str]:
+    """Take in an archive of `export`, or a `History.save` .npz with its optional `<name>.json` beside it.
+
+    Returns the ids of the folders that are new; what the store already has stays as it is.
+    """
+    path = Path(path)
+    require(path.is_file(), f"an import is a file: {path} is none; give a .tar.gz or a .npz")
+    if path.suffix == ".npz":
+        return _adopt_history(store, path)
+    require(
+        path.name.endswith((".tar.gz", ".tgz")),
+        f"an import comes from `sorites runs export` or `History.save`: {path}; give a .tar.gz or a .npz",
+    )
+    return _adopt_archive(store, path)
+
+
+def _adopt_archive(store: Store, path: Path) -> list[str]:
+    asides: list[Path] = []
+    try:
+        for name, files in _unpacked(path).items():
+            asides.append(copy_aside(store.root, name.split("-")[0], files))
+        arrived = [_whole(aside) for aside in asides]  # all of them, before any is let in
+        return [settle(store.root, folder.path).name for folder in arrived if _is_new(store, folder)]
+    except Damaged as damage:
+        raise SpecError(
+            f"an archive holds whole folders: {path} does not ({damage}); export it again"
+        ) from None
+    finally:
+        for aside in asides:
+            shutil.rmtree(aside, ignore_errors=True)
+
+
+def _whole(path: Path) -> Folder:
+    folder = read_folder(path)
+    for name in folder.meta["files"]:
+        folder.read(name)
+    return folder
+
+
+def _is_new(store: Store, arrived: Folder) -> bool:
+    """No sound folder has these members already, with models if these come with models."""
+    name = folder_name(arrived.ids)
+    same = [folder for folder in store.folders() if folder_name(folder.ids) == name]
+    return not any(folder.has_models or not arrived.has_models for folder in same)
+
+
+def _unpacked(path: Path) -> dict[str, dict[str, bytes]]:
+    """folder -> file -> bytes, read in memory: nothing in the archive can name a place on this machine."""
+    folders: dict[str, dict[str, bytes]] = {}
+    try:
+        with tarfile.open(path, "r:gz") as archive:
+            for entry in archive:
+                parts = PurePosixPath(entry.name).parts
+                good = len(parts) == 2 and entry.isreg() and parts[1] in FILES
+                require(
+                    good and all(letter in "0123456789abcdef-" for letter in parts[0]),
+                    f"an archive holds plain files named ID/FILE: {entry.name!r} in {path} is not one; "
+                    "make archives with `sorites runs export`",
+                )
+                content = archive.extractfile(entry)
+                assert content is not None
+                folders.setdefault(parts[0], {})[parts[1]] = content.read()
+    except (OSError, *UNREADABLE) as error:
+        raise SpecError(f"an archive is a whole .tar.gz: {path} ({error}); copy or export it again") from None
+    return folders
+
+
+def _adopt_history(store: Store, path: Path) -> list[str]:
+    try:
+        history = History.load(path)
+        beside = path.with_suffix(".json")
+        said: dict[str, Any] = json.loads(beside.read_bytes()) if beside.exists() else {}
+        spec = said.get("spec") or _nameless(path, history)
+        ids = [str(member["id"]) for member in spec["members"]]
+        seeds = [int(member["seed"]) for member in spec["members"]]
+        meta = {"created": now(), "seconds": None, **(said.get("meta") or {})}
+        runs = list(spec["runs"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, *UNREADABLE) as error:
+        raise SpecError(
+            f"an import is a .npz of `History.save`, with spec and meta in its .json: {path} ({error}); "
+            "write both again"
+        ) from None
+    require(
+        len(seeds) > 0 and seeds == history.seeds.tolist(),
+        f"a spec names the members of its history: {path} has seeds {history.seeds.tolist()}, its .json has "
+        f"{seeds}; write both from one training",
+    )
+    meta |= {"adopted": path.name}
+    spec = {"schema": SCHEMA, "runs": runs, "members": spec["members"]}
+    extra, tables = tables_of(ids, history)
+    aside = write_aside(store.root, spec, {**meta, **extra}, tables)
+    try:
+        return [settle(store.root, aside).name] if _is_new(store, read_folder(aside)) else []
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def _nameless(path: Path, history: History) -> dict[str, Any]:
+    """A history without a spec: its members are named by its bytes."""
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    members = [
+        {"id": short_hash(f"{digest}\n{row}"), "seed": int(seed)} for row, seed in enumerate(history.seeds)
+    ]
+    return {"runs": [], "members": members}

@@ -1,0 +1,141 @@
+"""What is in a store: a list, one run, the difference of two, and SQL."""
+
+import difflib
+import json
+from typing import TYPE_CHECKING, Any
+
+from ..errors import SpecError
+from .folder import TABLES, Folder
+from .spec import Description
+from .store import Store
+
+if TYPE_CHECKING:
+    import polars
+
+
+def list_runs(store: Store) -> "polars.DataFrame":
+    """One row per folder, newest last."""
+    import polars as pl
+
+    schema = {
+        "id": pl.String,
+        "task": pl.String,
+        "model": pl.String,
+        "stages": pl.Int64,
+        "seeds": pl.String,
+        "members": pl.Int64,
+        "solved": pl.Int64,
+        "created": pl.String,
+        "seconds": pl.Float64,
+    }
+    rows = [_row(folder) for folder in store.folders()]
+    return pl.DataFrame(rows, schema=schema, orient="row").sort("created", nulls_last=False)
+
+
+def _row(folder: Folder) -> tuple:
+    said = [folder.meta.get(name) for name in ("solved", "created", "seconds")]
+    return (folder.path.name, *_told(folder.spec["runs"]), _ranges(folder.seeds), len(folder.ids), *said)
+
+
+def _told(runs: list[Description]) -> tuple[str | None, str | None, int | None]:
+    """Task, model and number of stages of the first run; an adopted history may not say."""
+    try:
+        stages, model = runs[0]["stages"], runs[0]["model"]
+        return words(stages[0]["task"]), model["kind"].rpartition(".")[2], len(stages)
+    except (IndexError, KeyError, TypeError, AttributeError):
+        return None, None, None
+
+
+def words(description: Description) -> str:
+    """A description in one line: `Boolean(bits=6, sparsity=4)`."""
+    if isinstance(description, list):
+        return "(" + ", ".join(map(words, description)) + ")"
+    if not isinstance(description, dict):
+        return str(description)
+    if "array" in description:
+        return words(description["array"])
+    kind = str(description.get("kind", "array")).rpartition(".")[2]
+    fields = ", ".join(f"{name}={words(value)}" for name, value in description.items() if name != "kind")
+    return f"{kind}({fields})" if fields else kind
+
+
+def show_run(store: Store, prefix: str) -> dict[str, Any]:
+    """Everything that is known about a folder except its tables and tensors."""
+    folder = resolve(store, prefix)
+    return {"id": folder.path.name, "path": str(folder.path), **folder.spec, "meta": folder.meta}
+
+
+def diff_runs(store: Store, first: str, second: str) -> list[tuple[str, Any, Any]]:
+    """(path, value, value) wherever two folders' specs differ; None: not there, so the default holds."""
+    sides = [_flat(resolve(store, prefix)) for prefix in (first, second)]
+    paths = sorted({*sides[0], *sides[1]})
+    rows = [(path, sides[0].get(path), sides[1].get(path)) for path in paths]
+    return [row for row in rows if json.dumps(row[1]) != json.dumps(row[2])]
+
+
+def _flat(folder: Folder) -> dict[str, Any]:
+    flat: dict[str, Any] = {"seeds": _ranges(folder.seeds)}
+
+    def walk(path: str, value: Description) -> None:
+        if isinstance(value, dict) and "array" not in value:
+            for name, each in value.items():
+                walk(f"{path}.{name}" if path else name, each)
+        elif isinstance(value, list) and any(isinstance(each, dict | list) for each in value):
+            for index, each in enumerate(value):
+                walk(f"{path}.{index}" if path else str(index), each)
+        else:
+            flat[path] = value["array"] if isinstance(value, dict) else value
+
+    runs = folder.spec["runs"]
+    walk("", runs[0] if len(runs) == 1 else runs)
+    return flat
+
+
+def query(store: Store, sql: str) -> "polars.DataFrame":
+    """SQL over the tables `runs`, `members` and `history`; a column `run` names the folder."""
+    import polars as pl
+
+    tables: dict[str, pl.LazyFrame] = {"runs": list_runs(store).lazy()}
+    for name, table in zip(("history", "members"), TABLES, strict=True):
+        frames = [
+            pl.scan_parquet(folder.path / table).with_columns(run=pl.lit(folder.path.name))
+            for folder in store.folders()
+        ]
+        empty = pl.LazyFrame(schema={"member": pl.String, "seed": pl.Int64, "run": pl.String})
+        tables[name] = pl.concat([empty, *frames], how="diagonal_relaxed")
+    try:
+        return pl.SQLContext(tables).execute(sql, eager=True)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        reason = " ".join(str(error).split())
+        raise SpecError(
+            f"a query is SQL over runs, members and history: {sql!r} ({reason}); "
+            "see the columns with SELECT * FROM runs LIMIT 1"
+        ) from None
+
+
+def resolve(store: Store, prefix: str) -> Folder:
+    """The folder whose id begins so; an unknown one suggests the nearest."""
+    folders = {folder.path.name: folder for folder in store.folders()}
+    if prefix in folders:
+        return folders[prefix]
+    matches = [name for name in folders if prefix and name.startswith(prefix)]
+    if len(matches) == 1:
+        return folders[matches[0]]
+    if matches:
+        raise SpecError(
+            f"an id prefix names one run: {prefix!r} begins {', '.join(matches)}; give more of it"
+        )
+    nearest = difflib.get_close_matches(prefix, folders, 1, 0)
+    remedy = f"did you mean {nearest[0]}?" if nearest else "the store is empty; train something first"
+    raise SpecError(f"a run is named by the beginning of its id: no run begins {prefix!r}; {remedy}")
+
+
+def _ranges(seeds: list[int]) -> str:
+    """0, 1, 2, 5 -> `0-2, 5`."""
+    spans: list[list[int]] = []
+    for seed in sorted(set(seeds)):
+        if spans and seed == spans[-1][1] + 1:
+            spans[-1][1] = seed
+        else:
+            spans.append([seed, seed])
+    return ", ".join(str(start) if start == end else f"{start}-{end}" for start, end in spans)

@@ -1,0 +1,165 @@
+"""A folder of members: written aside, synced and renamed, so it is whole or not there; never changed after.
+
+spec.json (runs, seeds, ids), history.parquet, members.parquet, model.safetensors, and meta.json, which
+also holds the size and hash of the others.
+"""
+
+import dataclasses
+import errno
+import hashlib
+import itertools
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ..errors import SpecError
+from .identity import short_hash
+
+TABLES = ("history.parquet", "members.parquet")
+MODEL = "model.safetensors"
+FILES = ("spec.json", *TABLES, MODEL, "meta.json")
+
+
+class Damaged(Exception):
+    """A folder that cannot be trusted; the message is a sentence."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Folder:
+    """A folder whose files are all there in their full size."""
+
+    path: Path
+    spec: dict[str, Any]
+    meta: dict[str, Any]
+
+    @property
+    def ids(self) -> list[str]:
+        return [member["id"] for member in self.spec["members"]]
+
+    @property
+    def seeds(self) -> list[int]:
+        return [member["seed"] for member in self.spec["members"]]
+
+    @property
+    def has_models(self) -> bool:
+        """An adopted .npz has none."""
+        return MODEL in self.meta["files"]
+
+    def read(self, name: str) -> bytes:
+        """The bytes of a file, if they are still those that were written."""
+        try:
+            content = (self.path / name).read_bytes()
+        except OSError as error:
+            raise Damaged(f"{self.path} is damaged: {name} cannot be read ({error.strerror})") from None
+        if _digest(content) != self.meta["files"][name]["sha256"]:
+            raise Damaged(f"{self.path} is damaged: {name} is not what was written")
+        return content
+
+
+def folder_name(ids: Sequence[str]) -> str:
+    """A folder is named by its members."""
+    return short_hash("\n".join(ids))
+
+
+def read_folder(path: Path) -> Folder:
+    """The folder's spec and meta, after a look at every file's size."""
+    try:
+        meta = json.loads((path / "meta.json").read_bytes())
+        sizes = {name: entry["bytes"] for name, entry in meta["files"].items()}
+        folder = Folder(path, json.loads(Folder(path, {}, meta).read("spec.json")), meta)
+        named = path.name.split("-")[0] == folder_name(folder.ids)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise Damaged(
+            f"{path} is damaged: spec.json or meta.json cannot be read ({type(error).__name__})"
+        ) from None
+    if not named or not {"spec.json", *TABLES} <= set(sizes) <= set(FILES):
+        raise Damaged(f"{path} is damaged: its name or its list of files does not fit its members")
+    for name, size in sizes.items():
+        found = (path / name).stat().st_size if (path / name).is_file() else None
+        if found != size:
+            raise Damaged(f"{path} is damaged: {name} has {found or 0} bytes instead of {size}")
+    return folder
+
+
+def write_aside(root: Path, spec: dict[str, Any], meta: dict[str, Any], tables: dict[str, bytes]) -> Path:
+    """A complete folder under partial/, synced, ready to be settled."""
+    name = folder_name([member["id"] for member in spec["members"]])
+    files = {"spec.json": json.dumps(spec, indent=1, allow_nan=False).encode(), **tables}
+    listed = {key: {"bytes": len(content), "sha256": _digest(content)} for key, content in files.items()}
+    files["meta.json"] = json.dumps({**meta, "files": listed}, indent=1, allow_nan=False).encode()
+    return copy_aside(root, name, files)
+
+
+def copy_aside(root: Path, name: str, files: dict[str, bytes]) -> Path:
+    """These very bytes under partial/."""
+    aside = open_aside(root, name)
+    try:
+        for key, content in files.items():
+            write_synced(aside / key, content)
+        sync(aside)
+    except BaseException as error:
+        shutil.rmtree(aside, ignore_errors=True)
+        if isinstance(error, OSError):
+            raise unwritable(root, error) from None
+        raise
+    return aside
+
+
+def open_aside(root: Path, name: str) -> Path:
+    """An empty folder of one's own under partial/, or one sentence on why there can be none."""
+    aside = root / "partial" / f"{name}-{uuid.uuid4().hex[:8]}"
+    try:
+        (root / "members").mkdir(parents=True, exist_ok=True)
+        aside.mkdir(parents=True)
+    except OSError as error:
+        raise unwritable(root, error) from None
+    return aside
+
+
+def settle(root: Path, aside: Path) -> Path:
+    """Rename into members/; a name that is taken gets a suffix, for nothing is overwritten."""
+    members, name = root / "members", aside.name.split("-")[0]
+    for attempt in itertools.count(1):
+        target = members / (name if attempt == 1 else f"{name}-{attempt}")
+        if target.exists():  # rename would replace an empty folder
+            continue
+        try:
+            os.rename(aside, target)
+        except OSError as error:
+            if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
+                continue
+            raise unwritable(root, error) from None
+        sync(members)
+        return target
+    raise AssertionError
+
+
+def unwritable(root: Path, error: OSError) -> SpecError:
+    return SpecError(
+        f"a store is a folder that can be written: {root} ({error.strerror or error}); "
+        "give another with --store DIR or $SORITES_STORE"
+    )
+
+
+def write_synced(path: Path, content: bytes) -> None:
+    with path.open("xb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def sync(folder: Path) -> None:
+    """The names in the folder reach the disk, not only the files' bytes."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -1,0 +1,57 @@
+"""Verdicts on disk: append-only JSON, one file per judgement."""
+
+import json
+import os
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+from ..errors import SpecError, require
+from .folder import open_aside, sync, unwritable, write_synced
+from .identity import short_hash
+from .provenance import now
+
+Record = dict[str, Any]
+
+
+def put_verdict(root: Path, record: Record) -> Path:
+    """Add a verdict; it gets the time unless it has one."""
+    require("id" in record, "a verdict names its claim: the record has no 'id'; add one")
+    claim = safe(str(record["id"]))
+    try:
+        content = json.dumps({"created": now(), **record}, indent=1, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise SpecError(f"a verdict is plain JSON without NaN: {claim} ({error}); use null") from None
+    name = f"{short_hash(content)}.json"
+    aside, folder = open_aside(root, f"verdict-{claim}"), root / "verdicts" / claim
+    try:
+        write_synced(aside / name, content.encode())
+        folder.mkdir(parents=True, exist_ok=True)
+        os.replace(aside / name, folder / name)  # the same name is the same content
+        sync(folder)
+        aside.rmdir()
+    except OSError as error:
+        raise unwritable(root, error) from None
+    return folder / name
+
+
+def verdicts(root: Path, claim: str = "*") -> list[Record]:
+    """Every verdict, oldest first; a damaged file is passed over with a warning."""
+    found = []
+    for path in sorted((root / "verdicts").glob(f"{claim}/*.json")):
+        try:
+            record = json.loads(path.read_bytes())
+            found.append((str(record["created"]), record))
+        except (OSError, ValueError, KeyError, TypeError):
+            warnings.warn(f"{path} is damaged and passed over; delete it", stacklevel=2)
+    return [record for _, record in sorted(found, key=lambda pair: pair[0])]
+
+
+def safe(part: str) -> str:
+    """A name that is one folder and stays inside the store."""
+    require(
+        re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]*", part) is not None,
+        f"a name in the store is made of letters, digits, dot, dash and underscore: {part!r}; use these",
+    )
+    return part

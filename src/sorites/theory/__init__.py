@@ -1,0 +1,1 @@
+"""Closed forms and laws, one function per equation."""

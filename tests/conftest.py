@@ -1,0 +1,48 @@
+"""Strict tests: shapes are checked, rank promotion raises, warnings are errors.
+
+Everything that must happen before jax or sorites is imported happens here, so it also holds in the
+workers of pytest-xdist.
+"""
+
+import os
+
+# Few steps are run and many programs compiled: skip LLVM's optimisation.
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
+
+import jax
+import jaxtyping
+
+jax.config.update("jax_numpy_rank_promotion", "raise")
+hook = jaxtyping.install_import_hook("sorites", "beartype.beartype")
+
+import pytest
+
+from sorites.models import gated
+from sorites.supervision import Sampled
+from sorites.tasks import Parity
+from sorites.training import Adam, Evaluation, Run, log_icot, stages, train, use_compilation_cache
+
+use_compilation_cache()
+
+
+@pytest.fixture(scope="session")
+def task():
+    """Small enough to enumerate, large enough for two levels and four idle bits."""
+    return Parity(bits=8, sparsity=4)
+
+
+@pytest.fixture(scope="session")
+def evaluation():
+    return Evaluation(every=2, count=64)
+
+
+@pytest.fixture(scope="session")
+def run(task, evaluation):
+    """Log-ICoT with Adam: two stages of four steps."""
+    return Run(gated(task), stages(task, log_icot(task.layout), Sampled(64), Adam(rate=0.3), 4, evaluation))
+
+
+@pytest.fixture(scope="session")
+def trained(run):
+    """Three members of `run`, together."""
+    return train(run, [0, 1, 2], lanes="together")

@@ -1,0 +1,109 @@
+"""Probes against direct computation on models whose behaviour is known."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from sorites.models import gated, positional
+from sorites.probes import (
+    Answer,
+    ChildMass,
+    Entropy,
+    Levels,
+    Loss,
+    child_masses,
+    normalised_entropy,
+    separation,
+)
+from sorites.supervision import direct, teacher_forcing
+
+STRENGTH = 30.0
+
+
+@pytest.fixture(scope="module")
+def secret(task):
+    return task.draw(jax.random.key(0))
+
+
+@pytest.fixture(scope="module")
+def chains(task, secret):
+    return task.sample(secret, jax.random.key(1), 64)
+
+
+def solved(task, secret, make, wrong=()):
+    """A model that attends to the children of every thought, but not on the `wrong` levels."""
+    layout, model = task.layout, make(task)
+    children = np.asarray(task.children(secret))
+    full = np.zeros((layout.thoughts, layout.positions), np.float32)
+    for thought, pair in enumerate(children):
+        if layout.levels[thought] not in wrong:
+            full[thought, pair] = STRENGTH
+    if make is positional:
+        return eqx.tree_at(lambda m: m.weights, model, jnp.asarray(full))
+    rows = zip(layout.ends, layout.ends[1:], strict=False)
+    live = tuple(jnp.asarray(full[a - layout.inputs : b - layout.inputs, :a]) for a, b in rows)
+    return eqx.tree_at(lambda m: m.weights, model, live)
+
+
+@pytest.mark.parametrize("make", [gated, positional])
+def test_a_solved_model_has_all_mass_on_the_children(task, secret, chains, make):
+    model = solved(task, secret, make)
+    mass = child_masses(model, task.layout, task.children(secret))
+    np.testing.assert_allclose(mass, 0.5, atol=1e-6)
+    np.testing.assert_allclose(ChildMass()(model, task, secret, chains, ())["child_mass"], [1, 1], atol=1e-6)
+
+
+def test_child_mass_is_the_worst_of_a_level(task, secret, chains):
+    model = solved(task, secret, gated, wrong=(1,))
+    lowered = eqx.tree_at(lambda m: m.weights[0], model, model.weights[0].at[0].set(0.0))
+    mass = ChildMass()(lowered, task, secret, chains, ())["child_mass"]
+    np.testing.assert_allclose(mass, [2 / 8, 1], atol=1e-6)
+
+
+def test_answers_and_levels(task, secret, chains):
+    right = solved(task, secret, gated)
+    found = Answer()(right, task, secret, chains, ())
+    assert found["accuracy"] == 1
+    assert found["error"] < 1e-5
+    np.testing.assert_allclose(Levels()(right, task, secret, chains, ())["thoughts"], [1, 1])
+    upper = solved(task, secret, gated, wrong=(2,))
+    share = Levels()(upper, task, secret, chains, ())["thoughts"]
+    assert share[0] == 1
+    assert share[1] == Answer()(upper, task, secret, chains, ())["accuracy"] < 1
+
+
+def test_a_model_that_reads_its_thoughts_answers_by_rolling_out(task, secret, chains):
+    model = solved(task, secret, positional)
+    assert Answer(rolls=True)(model, task, secret, chains, ())["rolled_accuracy"] == 1
+    assert Answer()(model, task, secret, chains, ())["accuracy"] < 1  # one pass over padding is not enough
+
+
+def test_loss_is_the_sum_of_what_is_taught(task, secret, chains):
+    terms = (teacher_forcing(task.layout), direct(task.layout))
+    model = gated(task)
+    each = [term(model, task, secret, chains, jax.random.key(0)) for term in terms]
+    loss = Loss()(model, task, secret, chains, terms)["loss"]
+    np.testing.assert_allclose(loss, sum(map(float, each)), rtol=1e-6)
+
+
+def test_entropy_runs_from_one_hot_to_uniform(task, secret, chains):
+    rows = jnp.array([[0.25] * 4, [1.0, 0, 0, 0], [0.5, 0.5, 0, 0]])
+    np.testing.assert_allclose(normalised_entropy(rows), [1, 0, 0.5], atol=1e-6)
+    np.testing.assert_allclose(Entropy()(gated(task), task, secret, chains, ())["entropy"], [1, 1], rtol=1e-6)
+    goal = Entropy()(solved(task, secret, gated), task, secret, chains, ())["entropy"]
+    np.testing.assert_allclose(goal, np.log(2) / np.log([8, 10]), rtol=1e-5)
+
+
+class TestSeparation:
+    gradient = jnp.array([[-0.3, 0.2, -0.4, 0.1], [0.5, -0.2, 0.4, -0.25]])
+    children = jnp.array([[0, 2], [1, 3]])
+
+    def test_it_splits_the_descent_direction(self):
+        found = separation(self.gradient, self.children)
+        np.testing.assert_allclose(found.child, [[0.3, 0.4], [0.2, 0.25]])
+        np.testing.assert_allclose(found.other, [[0, -0.2, 0, -0.1], [-0.5, 0, -0.4, 0]])
+
+    def test_the_margin_leaves_the_childrens_places_out(self):
+        assert float(separation(self.gradient, self.children).margin) == pytest.approx(0.2 + 0.1)

@@ -1,0 +1,37 @@
+"""A model whose arrays exist only once a member is born."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from sorites.models import AbstractModel, Prediction
+from sorites.supervision import Sampled, teacher_forcing
+from sorites.tasks import Layout, Parity
+from sorites.training import GD, Evaluation, Stage
+
+TASK = Parity(bits=6, sparsity=2)
+
+
+class Drawn(AbstractModel):
+    weights: object
+    scale: float
+    counts: object = None
+    dtype: str = eqx.field(static=True, default="int8")  # of the counts, which no gradient reaches
+    layout: Layout = eqx.field(static=True, default=TASK.layout)
+
+    def fresh(self, key):
+        weights = jax.random.normal(key, (1, self.layout.inputs))
+        return Drawn(weights, self.scale, jnp.ones(2, self.dtype), self.dtype, self.layout)
+
+    def embed(self, chain):
+        return chain.tokens[:6, 0].astype(jnp.float32)
+
+    def read(self, feed, depth=None):
+        return Prediction(jnp.tanh(self.scale * self.weights @ feed)[:, None, None], self.attention())
+
+    def attention(self):
+        return (jax.nn.softmax(self.weights),)
+
+
+def stage():
+    return Stage(TASK, (teacher_forcing(TASK.layout),), Sampled(16), GD(0.1), 2, Evaluation(2, 16))

@@ -1,0 +1,164 @@
+import io
+import json
+import tarfile
+
+import numpy as np
+import pytest
+
+from sorites.errors import SpecError
+from sorites.store import (
+    Store,
+    adopt,
+    check,
+    diff_runs,
+    export,
+    identities,
+    list_runs,
+    provenance,
+    query,
+    show_run,
+    spec_record,
+)
+
+
+@pytest.fixture
+def two(store, make, run):
+    """A second folder: another rate, another seed."""
+    store.train(make(rate=0.25), [5], lanes="apart")
+    return store
+
+
+def test_list(two):
+    frame = list_runs(two)
+    assert frame["task"].to_list() == ["Boolean(bits=6, sparsity=4)"] * 2
+    assert frame["model"].to_list() == ["Gated"] * 2
+    assert frame["seeds"].to_list() == ["0, 3, 7", "5"]
+    assert frame["stages"].to_list() == [2, 2]
+    assert frame["solved"].null_count() == 0
+
+
+def test_show_and_suggest(two):
+    first, second = list_runs(two)["id"]
+    assert show_run(two, first[:6])["id"] == first
+    assert [member["seed"] for member in show_run(two, second)["members"]] == [5]
+    with pytest.raises(SpecError, match=f"did you mean {first}"):
+        show_run(two, "x" + first[1:])
+    with pytest.raises(SpecError, match="no run begins ''"):
+        show_run(two, "")
+
+
+def test_diff(two):
+    first, second = list_runs(two)["id"]
+    rows = diff_runs(two, first, second)
+    assert ("stages.0.rule.rate", 0.5, 0.25) in rows
+    assert {path for path, _, _ in rows} == {"seeds", "stages.0.rule.rate", "stages.1.rule.rate"}
+    assert diff_runs(two, first, first) == []
+
+
+def test_query(two):
+    counts = query(two, "SELECT run, COUNT(*) AS n FROM history GROUP BY run ORDER BY n")
+    assert counts["n"].to_list() == [6, 18]  # two stages of three evaluations
+    assert query(two, "SELECT secret, solved_at FROM members WHERE seed = 5").shape == (1, 2)
+    joined = query(two, "SELECT r.task, m.seed FROM members m JOIN runs r ON m.run = r.id")
+    assert len(joined) == 4
+    with pytest.raises(SpecError, match="a query is SQL"):
+        query(two, "SELECT nothing FROM nowhere")
+
+
+def test_an_empty_store(tmp_path):
+    store = Store(tmp_path / "none")
+    assert list_runs(store).is_empty()
+    assert query(store, "SELECT * FROM history").is_empty()
+    assert check(store) == []
+    with pytest.raises(SpecError, match="the store is empty"):
+        show_run(store, "abc")
+    with pytest.raises(SpecError, match="needs a run"):
+        export(store, [], tmp_path / "x.tar.gz")
+
+
+def test_export_and_import(two, made, run, seeds, same, tmp_path, no_training):
+    path = export(two, [], tmp_path / "all.tar.gz")
+    other = Store(tmp_path / "other")
+    assert sorted(adopt(other, path)) == sorted(list_runs(two)["id"])
+    assert adopt(other, path) == []
+    assert check(other) == []
+    same(other.train(run, seeds), made[1])
+    with pytest.raises(SpecError, match="nothing is overwritten"):
+        export(two, [], path)
+    one = export(two, [list_runs(two)["id"][1][:5]], tmp_path / "one.tar.gz")
+    assert len(adopt(Store(tmp_path / "third"), one)) == 1
+
+
+def archive_of(path, entries):
+    with tarfile.open(path, "w:gz") as archive:
+        for entry, content in entries:
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    return path
+
+
+@pytest.mark.parametrize(
+    "name", ["/etc/evil", "../evil", "abc/../../evil", "abc/evil.py", "abc/def/spec.json", "spec.json", ".."]
+)
+def test_malicious_names_are_refused(tmp_path, name):
+    path = archive_of(tmp_path / "bad.tar.gz", [(tarfile.TarInfo(name), b"x")])
+    with pytest.raises(SpecError, match="plain files named ID/FILE"):
+        adopt(Store(tmp_path / "store"), path)
+    assert not (tmp_path / "store").exists()
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE])
+def test_links_and_devices_are_refused(tmp_path, kind):
+    entry = tarfile.TarInfo("abc/spec.json")
+    entry.type, entry.linkname = kind, "/etc/passwd"
+    with pytest.raises(SpecError, match="plain files"):
+        adopt(Store(tmp_path / "store"), archive_of(tmp_path / "bad.tar.gz", [(entry, b"")]))
+
+
+def test_broken_archives_let_nothing_in(two, tmp_path):
+    whole = export(two, [], tmp_path / "all.tar.gz").read_bytes()
+    (tmp_path / "cut.tar.gz").write_bytes(whole[: len(whole) // 2])
+    archive_of(tmp_path / "half.tar.gz", [(tarfile.TarInfo("abc/spec.json"), b"{}")])
+    (tmp_path / "text.txt").write_text("")
+    other = Store(tmp_path / "other")
+    for name in ("cut.tar.gz", "half.tar.gz", "text.txt", "missing.npz"):
+        with pytest.raises(SpecError):
+            adopt(other, tmp_path / name)
+    assert other.folders() == []
+    assert check(other) == []
+
+
+def test_a_history_from_a_bare_machine(made, run, seeds, tmp_path):
+    history = made[1].history
+    path = history.save(tmp_path / "far.npz")
+    bare = Store(tmp_path / "bare")
+    (name,) = adopt(bare, path)
+    assert adopt(bare, path) == []
+    assert list_runs(bare).row(0, named=True)["task"] is None
+    assert query(bare, "SELECT loss FROM history").height == history.metrics["loss"].size
+
+    said = {"spec": spec_record(identities(run, seeds)), "meta": provenance(1.5)}
+    (tmp_path / "far.json").write_text(json.dumps(said))
+    (told,) = adopt(bare, path)
+    assert told != name
+    assert list_runs(bare).filter(seconds=1.5)["task"].to_list() == ["Boolean(bits=6, sparsity=4)"]
+    assert check(bare) == []
+    assert bare.find(run, seeds) == [None] * 3  # no models, so they do not stand in for a training
+
+    said["spec"]["members"][0]["seed"] = 99
+    (tmp_path / "far.json").write_text(json.dumps(said))
+    with pytest.raises(SpecError, match="write both from one training"):
+        adopt(bare, path)
+    np.savez(tmp_path / "odd.npz", x=1)
+    with pytest.raises(SpecError, match=r"History\.save"):
+        adopt(bare, tmp_path / "odd.npz")
+
+
+def test_models_join_a_history_that_was_adopted_first(store, made, run, seeds, tmp_path, same, no_training):
+    archive = export(store, [], tmp_path / "all.tar.gz")
+    made[1].history.save(tmp_path / "far.npz")
+    (tmp_path / "far.json").write_text(json.dumps({"spec": spec_record(identities(run, seeds))}))
+    other = Store(tmp_path / "other")
+    (first,) = adopt(other, tmp_path / "far.npz")
+    assert adopt(other, archive) == [f"{first}-2"]
+    same(other.train(run, seeds), made[1])

@@ -1,0 +1,130 @@
+"""Signals against plain numpy formulas, and the policy-gradient identity by enumeration."""
+
+import itertools
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from sorites.models import positional
+from sorites.supervision import (
+    CrossEntropy,
+    ExpectedReward,
+    Exponential,
+    FromPrefix,
+    Hinge,
+    Logistic,
+    Reinforce,
+    Squared,
+    Truth,
+    weighted,
+)
+from sorites.tasks import Chain, Parity
+
+THOUGHTS, SLOTS, BATCH = 3, 2, 5
+rng = np.random.default_rng(0)
+MEANS = rng.uniform(-0.9, 0.9, (THOUGHTS, SLOTS, 1, BATCH))
+LABELS = rng.choice([-1, 1], (THOUGHTS, SLOTS, BATCH))
+TOKENS = rng.choice([-1, 1], (THOUGHTS, SLOTS, BATCH))
+WHERE = rng.uniform(0, 2, (THOUGHTS, SLOTS))
+REWARD = LABELS * TOKENS
+LIKELIHOOD = (1 + TOKENS * MEANS[:, :, 0]) / 2
+
+FORMULAS = {
+    Squared(): (MEANS[:, :, 0] - LABELS) ** 2 / 2,
+    Hinge(): np.maximum(0, 1 - LABELS * MEANS[:, :, 0]),
+    Logistic(): np.log(1 + np.exp(-LABELS * MEANS[:, :, 0])),
+    Exponential(): np.exp(-LABELS * MEANS[:, :, 0]),
+    ExpectedReward(): -LABELS * MEANS[:, :, 0],
+    Reinforce(): -REWARD * np.log(LIKELIHOOD),
+    Reinforce(baseline=True): -(REWARD - REWARD.mean(axis=-1, keepdims=True)) * np.log(LIKELIHOOD),
+}
+
+
+@pytest.mark.parametrize("signal", FORMULAS, ids=repr)
+def test_signals_are_weighted_means_of_their_formula(signal):
+    expected = sum(WHERE[m, s] * FORMULAS[signal][m, s].mean() for m in range(THOUGHTS) for s in range(SLOTS))
+    with jax.enable_x64(True):
+        found = signal(*(jnp.asarray(a) for a in (MEANS, LABELS, WHERE, TOKENS)))
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_cross_entropy():
+    logits = rng.normal(size=(THOUGHTS, SLOTS, 4, BATCH))
+    labels = rng.integers(0, 4, (THOUGHTS, SLOTS, BATCH))
+    probability = np.exp(logits) / np.exp(logits).sum(axis=2, keepdims=True)
+    chosen = np.take_along_axis(probability, labels[:, :, None], axis=2)[:, :, 0]
+    expected = -(np.log(chosen).mean(axis=-1) * WHERE).sum()
+    with jax.enable_x64(True):
+        found = CrossEntropy()(*(jnp.asarray(a) for a in (logits, labels, WHERE, labels)))
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_weighted_counts_each_chain_once():
+    terms = jnp.ones((THOUGHTS, SLOTS, BATCH))
+    assert weighted(terms, jnp.ones((THOUGHTS, SLOTS))) == THOUGHTS * SLOTS
+
+
+def test_hinge_is_flat_at_its_tie():
+    slope = jax.grad(lambda s: Hinge()(s, jnp.ones((1, 1, 1)), jnp.ones((1, 1)), jnp.ones((1, 1, 1))))
+    assert slope(jnp.ones((1, 1, 1, 1))).item() == 0
+
+
+def test_rewards_are_constants_of_the_gradient():
+    scores, labels = jnp.full((1, 1, 1, 2), 0.5), jnp.asarray([[[1, -1]]])
+    grad = jax.grad(lambda s: ExpectedReward()(s, labels * s[:, :, 0], jnp.ones((1, 1)), labels))(scores)
+    np.testing.assert_allclose(grad.ravel(), [-0.25, 0.25])  # only through the score, not through the label
+
+
+def test_truth_and_labels_from_a_true_prefix_agree(task):
+    secret = task.draw(jax.random.key(0))
+    chains = task.sample(secret, jax.random.key(1), 8)
+    truth = Truth()(task, secret, chains, chains.tokens)
+    np.testing.assert_array_equal(truth, FromPrefix()(task, secret, chains, chains.tokens))
+    wrong = chains.tokens.at[task.bits].multiply(-1)
+    np.testing.assert_array_equal(truth, Truth()(task, secret, chains, wrong))
+    assert (FromPrefix()(task, secret, chains, wrong) != truth).any()
+
+
+@pytest.mark.parametrize("labels", [Truth(), FromPrefix()], ids=repr)
+def test_reinforce_is_unbiased_for_the_expected_reward(labels):
+    """Exactly: every token sequence, weighted by its probability, on every input (rl-sft Lemma D.2)."""
+    task = Parity(4, 4)
+    layout = task.layout
+    with jax.enable_x64(True):
+        weights = jnp.asarray(np.random.default_rng(3).normal(size=(layout.thoughts, layout.positions)))
+        model = eqx.tree_at(lambda m: m.weights, positional(task, mask="previous-level"), weights)
+        secret = jnp.arange(4)
+        truth = task.enumerate(secret)
+        sequences = list(itertools.product([-1, 1], repeat=layout.thoughts))
+        tokens = jnp.concatenate([_with_thoughts(truth.tokens, thoughts) for thoughts in sequences], axis=-1)
+        shown = jnp.ones((layout.positions, tokens.shape[-1]), bool)
+        means = model.read_batch(Chain(tokens, shown))[:, :, 0]
+        chance = jnp.prod((1 + tokens[layout.inputs :] * means) / 2, axis=(0, 1))
+        drawn = np.flatnonzero(chance > 1e-12)  # what has probability zero is never sampled
+        tokens, shown, chance = tokens[..., drawn], shown[:, drawn], chance[drawn]
+        chains = Chain(jnp.tile(truth.tokens, (1, 1, len(sequences)))[..., drawn], shown)
+        own, target = tokens[layout.inputs :], labels(task, secret, chains, tokens)
+        where = jnp.ones((layout.thoughts, 1))
+
+        @eqx.filter_jit
+        def gradient(signal):
+            def one(scores, label, token):
+                return signal(scores[..., None], label[..., None], where, token[..., None])
+
+            def total(model):
+                scores = model.read_batch(Chain(tokens, shown))
+                return jnp.sum(chance * jax.vmap(one, in_axes=-1)(scores, target, own)) / 2**task.bits
+
+            return eqx.filter_grad(total)(model).weights
+
+        exact = gradient(ExpectedReward())
+        assert np.abs(exact).max() > 1e-3
+        np.testing.assert_allclose(gradient(Reinforce()), exact, atol=1e-12)
+
+
+def _with_thoughts(tokens, thoughts):
+    columns = jnp.asarray(thoughts, tokens.dtype)[:, None, None]
+    return tokens.at[-len(thoughts) :].set(jnp.broadcast_to(columns, (len(thoughts), 1, tokens.shape[-1])))

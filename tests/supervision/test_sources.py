@@ -1,0 +1,126 @@
+"""Sources of gradients against averages taken by hand."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from sorites.errors import SpecError
+from sorites.models import gated
+from sorites.supervision import Enumerated, Noisy, Pooled, Sampled, sources, teacher_forcing
+from sorites.tasks import AbstractTask, Parity
+
+BATCH = 64
+
+
+@pytest.fixture(scope="module")
+def model(task):
+    rng = np.random.default_rng(0)
+    weights = tuple(jnp.asarray(rng.normal(size=w.shape), jnp.float32) for w in gated(task).weights)
+    return eqx.tree_at(lambda m: m.weights, gated(task), weights)
+
+
+@pytest.fixture(scope="module")
+def secret(task):
+    return task.draw(jax.random.key(0))
+
+
+@pytest.fixture(scope="module")
+def objective(task, secret):
+    term = teacher_forcing(task.layout)
+
+    def loss(model, chains, key):
+        return term(model, task, secret, chains, key)
+
+    return loss
+
+
+@pytest.fixture(scope="module")
+def gradient(objective, task, model, secret):
+    """The gradient of a source under a key, as one flat vector; one program per kind of source."""
+
+    @eqx.filter_jit
+    def compiled(source, pool, key):
+        return source(objective, model, task, secret, pool, key)
+
+    return lambda source, key, pool=None: flat(compiled(source, pool, key))
+
+
+@pytest.fixture(scope="module")
+def on_chains(objective, model):
+    compiled = eqx.filter_jit(lambda chains: eqx.filter_grad(objective)(model, chains, jax.random.key(0)))
+    return lambda chains: flat(compiled(chains))
+
+
+def flat(tree):
+    return np.concatenate([np.ravel(leaf) for leaf in jax.tree.leaves(tree)])
+
+
+def test_a_fresh_batch(gradient, on_chains, task, secret):
+    key = jax.random.key(5)
+    chains = task.sample(secret, jax.random.split(key)[0], BATCH)
+    np.testing.assert_allclose(gradient(Sampled(BATCH), key), on_chains(chains), atol=1e-7)
+    assert (gradient(Sampled(BATCH), jax.random.key(6)) != gradient(Sampled(BATCH), key)).any()
+
+
+def test_blocks_are_averaged(monkeypatch, gradient, on_chains, task, secret):
+    monkeypatch.setattr(sources, "BLOCK", 50)  # 96 = 2 x 48
+    key = jax.random.key(5)
+    each = [
+        on_chains(task.sample(secret, jax.random.split(block)[0], 48)) for block in jax.random.split(key, 2)
+    ]
+    np.testing.assert_allclose(gradient(Sampled(96), key), np.mean(each, axis=0), atol=1e-7)
+
+
+def test_enumeration_is_the_average_over_all_inputs(gradient, on_chains, task, secret):
+    everything = task.enumerate(secret)
+    parts = [on_chains(jax.tree.map(lambda leaf: leaf[..., i::4], everything)) for i in range(4)]  # noqa: B023
+    found = gradient(Enumerated(task.bits), jax.random.key(0))
+    np.testing.assert_allclose(found, np.mean(parts, axis=0), atol=1e-7)
+    assert Enumerated(task.bits).samples == 256
+
+
+def test_a_full_pool_is_full_batch_descent(gradient, on_chains, task, secret):
+    source = Pooled(BATCH, BATCH)
+    pool = source.prepare(task, secret, jax.random.key(1))
+    for seed in (0, 1):
+        np.testing.assert_allclose(gradient(source, jax.random.key(seed), pool), on_chains(pool), atol=1e-7)
+
+
+def test_a_batch_comes_out_of_its_pool(gradient, on_chains, task, secret):
+    source = Pooled(pool=BATCH, batch=1)
+    pool = source.prepare(task, secret, jax.random.key(1))
+    one = gradient(source, jax.random.key(3), pool)
+    single = [on_chains(jax.tree.map(lambda leaf: leaf[..., i : i + 1], pool)) for i in range(BATCH)]  # noqa: B023
+    assert np.abs(np.array(single) - one).max(axis=1).min() < 1e-6
+    assert source.samples == 1
+
+
+def test_a_noisy_oracle_errs_by_at_most_its_error(gradient):
+    key, error = jax.random.key(5), 0.25
+    exact = gradient(Sampled(BATCH), jax.random.split(key)[0])
+    noise = gradient(Noisy(Sampled(BATCH), error), key) - exact
+    assert np.abs(noise).max() <= error * (1 + 1e-5)
+    assert np.abs(noise).max() > error / 2
+    assert noise.std() > 0
+    worst = gradient(Noisy(Sampled(BATCH), error, adversarial=True), key)
+    np.testing.assert_allclose(worst, exact - error * np.sign(exact), atol=1e-6)
+    assert Noisy(Sampled(BATCH), error).samples == BATCH
+
+
+def test_the_noisy_pool_is_its_sources_pool(task, secret):
+    pool = Noisy(Pooled(8, 4), 0.1).prepare(task, secret, jax.random.key(1))
+    assert pool.tokens.shape == (task.layout.positions, 1, 8)
+    assert Sampled(8).prepare(task, secret, jax.random.key(1)) is None
+
+
+def test_refusals():
+    with pytest.raises(SpecError, match=r"a batch holds at least one chain: batch=0; use 1 or more"):
+        Sampled(0)
+    with pytest.raises(SpecError, match=r"a batch comes out of the pool: batch=9, pool=8; use 1 <= batch"):
+        Pooled(8, 9)
+    with pytest.raises(
+        SpecError, match=r"only some tasks can list their inputs: task=Boolean; sample instead"
+    ):
+        AbstractTask.enumerate(Parity(4, 2), None)

@@ -1,0 +1,81 @@
+"""A house in which every line knows its room: the folder order of the design, read from the source."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src" / "sorites"
+
+# Each folder, and the folders it may import besides itself and errors.py.
+BASE = {"theory", "statistics"}
+TASKS = BASE | {"tasks"}
+MODELS = TASKS | {"models"}
+SUPERVISION = MODELS | {"supervision"}
+PROBES = SUPERVISION | {"probes"}
+TRAINING = PROBES | {"training"}
+STORE = TRAINING | {"store"}
+LEDGER = STORE | {"ledger"}
+PAPERS = LEDGER | {"papers"}
+REPORT = PAPERS | {"sweeps", "report"}
+ALLOWED = {
+    "theory": BASE,
+    "statistics": BASE,
+    "tasks": TASKS,
+    "models": MODELS,
+    "supervision": SUPERVISION,
+    "probes": PROBES,
+    "training": TRAINING,
+    "store": STORE,
+    "sweeps": STORE | {"sweeps"},
+    "ledger": LEDGER,
+    "papers": PAPERS,
+    "report": REPORT,
+    "cli": REPORT | {"cli"},
+}
+FILES = sorted(SOURCE.rglob("*.py"))
+LATE = ("polars", "matplotlib", "rich", "scipy", "safetensors", "tyro", "torch")
+
+
+def imported(path: Path) -> set[str]:
+    """Every sorites module that a file imports, relative imports resolved."""
+    package = ["sorites", *path.relative_to(SOURCE).parts[:-1]]
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) + 1 - node.level] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            found |= {f"{module}.{alias.name}" for alias in node.names}
+    return {name for name in found if name.split(".")[0] == "sorites"}
+
+
+def test_relative_imports_are_resolved():
+    names = imported(SOURCE / "models" / "gated.py")
+    assert {"sorites.tasks.Chain", "sorites.models.links.link_named"} <= names
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_a_file_imports_only_what_lies_below_it(path):
+    parts = path.relative_to(SOURCE).parts
+    if len(parts) == 1:  # sorites/__init__.py gathers everything; errors.py needs nothing
+        assert parts[0] != "errors.py" or not imported(path)
+        return
+    folders = {name.split(".")[1] for name in imported(path) if name.count(".")} - {"errors"}
+    folders = {folder for folder in folders if (SOURCE / folder).is_dir()}  # sorites.__version__ and the like
+    assert folders <= ALLOWED[parts[0]] | {parts[0]}, f"{parts[0]} may not import {folders}"
+
+
+def test_every_folder_has_its_place():
+    folders = {path.name for path in SOURCE.iterdir() if path.is_dir() and list(path.rglob("*.py"))}
+    assert folders <= ALLOWED.keys()
+
+
+def test_training_needs_only_jax_and_numpy():
+    """The rest is imported where it is used, so a bare GPU machine can train."""
+    program = f"import sys, sorites.training; print([m for m in {LATE!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,99 @@
+"""Histories: queries, joining, files, frames."""
+
+import io
+
+import numpy as np
+import polars as pl
+import pytest
+from rich.console import Console
+
+from sorites.training import History
+
+NAN = np.nan
+
+
+@pytest.fixture
+def history():
+    """Two members, two stages; the second left stage 1 early and diverged in stage 2."""
+    return History(
+        seeds=np.array([3, 5]),
+        stage=np.array([1, 1, 2]),
+        step=np.array([0, 2, 2]),
+        metrics={
+            "loss": np.array([[1.0, 0.5, 0.25], [2.0, NAN, NAN]], np.float32),
+            "mass": np.array(
+                [[[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]], [[0.7, 0.8], [NAN, NAN], [NAN, NAN]]], np.float32
+            ),
+        },
+        solved_at=np.array([2, -1]),
+        samples=np.array([128, 0]),
+        diverged=np.array([False, True]),
+        secrets=np.array([[0, 1], [2, 3]]),
+    )
+
+
+def same(one: History, other: History):
+    for field in ("seeds", "stage", "step", "solved_at", "samples", "diverged", "secrets"):
+        np.testing.assert_array_equal(getattr(one, field), getattr(other, field))
+    assert one.metrics.keys() == other.metrics.keys()
+    for name, values in one.metrics.items():
+        np.testing.assert_array_equal(values, other.metrics[name])
+        assert values.dtype == other.metrics[name].dtype
+
+
+def test_last_entry_and_end(history):
+    assert history.last("loss").tolist() == [0.25, 2.0]
+    np.testing.assert_allclose(history.last("mass"), [[0.5, 0.6], [0.7, 0.8]])
+    assert history.entry(1, "loss").tolist() == [1.0, 2.0]
+    assert history.end(1, "loss").tolist() == [0.5, 2.0]  # the last that the member made there
+    np.testing.assert_array_equal(history.end(2, "loss"), [0.25, NAN])
+
+
+def test_save_and_load(history, trained, tmp_path):
+    for index, each in enumerate((history, trained.history)):
+        path = each.save(tmp_path / f"{index}.npz")
+        same(History.load(path), each)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["0.npz", "1.npz"]  # nothing partial is left
+
+
+def test_files_hold_no_pickle(history, tmp_path):
+    with np.load(history.save(tmp_path / "h.npz"), allow_pickle=False) as stored:
+        assert {"seeds", "metric:loss", "metric:mass"} <= set(stored.files)
+
+
+def test_joined_members_keep_their_records(history):
+    short = History(
+        seeds=np.array([9]),
+        stage=np.array([1]),
+        step=np.array([0]),
+        metrics={"loss": np.full((1, 1), 7, np.float32), "mass": np.full((1, 1, 2), 8, np.float32)},
+        solved_at=np.array([-1]),
+        samples=np.array([0]),
+        diverged=np.array([False]),
+        secrets=np.array([[4, 5]]),
+    )
+    both = history.joined(short)
+    assert both.seeds.tolist() == [3, 5, 9]
+    assert list(zip(both.stage, both.step, strict=True)) == [(1, 0), (1, 2), (2, 2)]
+    np.testing.assert_array_equal(both.metrics["loss"][:2], history.metrics["loss"])
+    np.testing.assert_array_equal(both.metrics["loss"][2], [7, NAN, NAN])
+    np.testing.assert_array_equal(short.joined(history).metrics["mass"][0, 1:], np.full((2, 2), NAN))
+    assert both.secrets.tolist() == [[0, 1], [2, 3], [4, 5]]
+
+
+def test_frames(history):
+    frame = history.frame()
+    assert frame.columns == ["seed", "stage", "step", "loss", "mass.1", "mass.2"]
+    assert frame["seed"].to_list() == [3, 3, 3, 5, 5, 5]
+    assert frame.filter(pl.col("seed") == 5)["loss"].to_list() == [2.0, None, None]
+    assert frame["mass.2"].to_list()[:3] == pytest.approx([0.2, 0.4, 0.6])
+    members = history.members()
+    assert members["solved_at"].to_list() == [2, None]
+    assert members["diverged"].to_list() == [False, True]
+
+
+def test_it_prints_itself(history):
+    out = io.StringIO()
+    Console(file=out, width=100).print(history)
+    assert "2 members" in out.getvalue()
+    assert "0.25" in out.getvalue()
