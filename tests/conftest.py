@@ -4,6 +4,8 @@ Everything that must happen before jax or sorites is imported happens here, so i
 workers of pytest-xdist.
 """
 
+# ruff: noqa: E402  (the order of these imports is the point)
+
 import os
 
 # Few steps are run and many programs compiled: skip LLVM's optimisation.
@@ -13,7 +15,7 @@ import jax
 import jaxtyping
 
 jax.config.update("jax_numpy_rank_promotion", "raise")
-hook = jaxtyping.install_import_hook("sorites", "beartype.beartype")
+jaxtyping.install_import_hook("sorites", "beartype.beartype")
 
 import pytest
 
@@ -23,6 +25,12 @@ from sorites.tasks import Parity
 from sorites.training import Adam, Evaluation, Run, log_icot, stages, train, use_compilation_cache
 
 use_compilation_cache()
+
+
+def pytest_configure(config):
+    """Workers share the cache of compiled programs: an entry that another one is still writing only costs
+    its compilation."""
+    config.addinivalue_line("filterwarnings", "ignore:Error (reading|writing) persistent compilation cache")
 
 
 @pytest.fixture(scope="session")

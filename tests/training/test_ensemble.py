@@ -286,7 +286,7 @@ class TestCurricula:
 def test_step_s_draws_from_its_own_key(run):
     """Weights after n steps do not depend on how many more follow (a prefix of a longer stage)."""
     short = train(run, [3], lanes="apart").history
-    [first, second] = run.stages
+    first = run.stages[0]
     longer = Run(run.model, [Stage(first.task, first.taught, first.source, first.rule, 6, first.evaluation)])
     np.testing.assert_array_equal(
         train(longer, [3], lanes="apart").history.metrics["loss"][:, :3], short.metrics["loss"][:, :3]
