@@ -11,7 +11,7 @@ import pytest
 from sorites.errors import SpecError
 from sorites.report.page import write_page
 from sorites.report.page_values import comparison, duration, number
-from sorites.report.plotting import new_figure, save, style
+from sorites.drawing import new_figure, save, style
 
 ABOUT = {
     "version": "0.1.0",

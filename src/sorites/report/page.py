@@ -6,7 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from .aside import aside
+from ..aside import aside
 from .page_figures import figure
 from .page_summary import filters, summary
 from .page_values import duration, plain

@@ -100,7 +100,7 @@ class Quantised(AbstractRule):
             updates, state = inner.update(updates, state, params)
 
             def rounded(weight, step):
-                return jnp.floor(weight + step + 0.4) - weight
+                return jnp.floor(weight + step + 0.5) - weight
 
             return jax.tree.map(rounded, params, updates), state
 

@@ -15,7 +15,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from .aside import aside
+from ..aside import aside
 
 COLOURS = {  # Okabe & Ito; yellow last, for it is faint on white
     "blue": "#0072B2",

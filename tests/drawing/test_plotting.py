@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sorites.report.plotting import COLOURS, LOOK, band, new_figure, pdf_metadata, save, stage_lines, style
+from sorites.drawing import COLOURS, LOOK, band, new_figure, pdf_metadata, save, stage_lines, style
 
 METADATA = {"Title": "Loss", "spec": "abc123", "commit": "deadbeef", "seeds": "0..31"}
 
@@ -82,5 +82,5 @@ def test_threads_draw_and_leave_the_settings_alone(tmp_path: Path) -> None:
 
 
 def test_pyplot_is_never_imported() -> None:
-    code = "import sys, sorites.report.plotting as p; sys.exit('matplotlib.pyplot' in sys.modules)"
+    code = "import sys, sorites.drawing as p; sys.exit('matplotlib.pyplot' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
