@@ -1,0 +1,33 @@
+"""sorites: a laboratory for how transformers come to reason in chains.
+
+The few names a researcher needs; everything else is one folder down. Names are fetched when they are first used, so
+that the command line answers at once; `__init__.pyi` tells editors and type checkers where each one lives.
+"""
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "errors": "SpecError",
+    "tasks": "AbstractTask Boolean Chain Gate Layout Parity",
+    "models": "MODELS AbstractModel Prediction gated open_gates positional reader",
+    "supervision": "AbstractSignal FromPrefix Own Sampled Shown Squared Supervision Truth direct teacher_forcing "
+    "weighted without",
+    "probes": "AbstractProbe Answer ChildMass Entropy Levels Loss",
+    "training": "CURRICULA GD Adam Evaluation History Quantised Run Sign Stage linear_icot log_icot stages train",
+    "store": "Store",
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+__all__ = ["__version__", *_HOME_OF]  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'sorites' has no attribute {name!r}")
+    return getattr(importlib.import_module(f".{_HOME_OF[name]}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

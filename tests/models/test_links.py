@@ -67,9 +67,7 @@ def test_fast_cosine_is_the_cosine():
 def test_quadratic_linear_at_one_half_is_the_published_link():
     with jax.enable_x64(True):
         t = jnp.asarray(GRID)
-        pieces = jnp.where(
-            t < -0.5, -4 * t**2 - 8 * t - 3, jnp.where(t < 0.5, 4 * t**2 - 1, -4 * t**2 + 8 * t - 3)
-        )
+        pieces = jnp.where(t < -0.5, -4 * t**2 - 8 * t - 3, jnp.where(t < 0.5, 4 * t**2 - 1, -4 * t**2 + 8 * t - 3))
         np.testing.assert_allclose(QuadraticLinear(0.5)(t), pieces, atol=1e-13)
 
 

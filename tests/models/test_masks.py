@@ -19,9 +19,7 @@ def end(layout, level):
 DEFINITIONS = {  # source j and query m are 1-based, as printed; h is the query's level, inputs are level 0
     "causal": lambda L, j, m, h: m > L.inputs and j < m,
     "lower-levels": lambda L, j, m, h: m > L.inputs and j <= end(L, h - 1),
-    "lower-levels-and-inputs": lambda L, j, m, h: (
-        (m <= L.inputs and j < m) or (m > L.inputs and j <= end(L, h - 1))
-    ),
+    "lower-levels-and-inputs": lambda L, j, m, h: (m <= L.inputs and j < m) or (m > L.inputs and j <= end(L, h - 1)),
     "previous-level": lambda L, j, m, h: m > L.inputs and end(L, h - 2) < j <= end(L, h - 1),
     "inputs-and-previous": lambda L, j, m, h: m > L.inputs and (j <= L.inputs or j == m - 1),
     "causal-everywhere": lambda L, j, m, h: j < m,
@@ -36,9 +34,7 @@ def test_every_mask_has_a_definition():
 @pytest.mark.parametrize("layout", LAYOUTS, ids=repr)
 def test_masks_are_their_definitions(name, layout):
     positions = range(1, layout.positions + 1)
-    expected = [
-        [DEFINITIONS[name](layout, j, m, layout.position_levels[m - 1]) for j in positions] for m in positions
-    ]
+    expected = [[DEFINITIONS[name](layout, j, m, layout.position_levels[m - 1]) for j in positions] for m in positions]
     mask = MASKS[name](layout)
     assert mask.dtype == bool
     np.testing.assert_array_equal(mask, expected)

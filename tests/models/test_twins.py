@@ -35,9 +35,7 @@ def chains_of(task: Boolean, removed: int, count: int = SAMPLES) -> Chain:
     tokens = np.concatenate([inputs, thoughts])
     shown = np.arange(len(tokens)) >= task.bits + removed
     shown[: task.bits] = True
-    return Chain(
-        jnp.asarray(tokens[:, None], jnp.int8), jnp.asarray(np.repeat(shown[:, None], count, axis=1))
-    )
+    return Chain(jnp.asarray(tokens[:, None], jnp.int8), jnp.asarray(np.repeat(shown[:, None], count, axis=1)))
 
 
 def literal(live, chains, layout, link, depth):
@@ -112,9 +110,7 @@ def output_and_gradient(model, chains):
 
 
 def same(one, other):
-    return all(
-        np.array_equal(a, b) for a, b in zip(jax.tree.leaves(one), jax.tree.leaves(other), strict=True)
-    )
+    return all(np.array_equal(a, b) for a, b in zip(jax.tree.leaves(one), jax.tree.leaves(other), strict=True))
 
 
 def test_shown_thoughts_are_never_read_by_the_gated_model():
@@ -151,9 +147,7 @@ def test_open_gates_shut_as_prescribed_are_gated():
         free = eqx.tree_at(lambda m: (m.weights, m.gates), open_gates(TASK), (full, jnp.asarray(gates)))
         for chains in (chains_of(TASK, 0), chains_of(TASK, 2)):
             for depth in (1, 2):
-                np.testing.assert_allclose(
-                    free.read_batch(chains, depth), model.read_batch(chains, depth), atol=1e-14
-                )
+                np.testing.assert_allclose(free.read_batch(chains, depth), model.read_batch(chains, depth), atol=1e-14)
         for one, other in zip(free.attention(), model.attention(), strict=True):
             np.testing.assert_allclose(one, other, atol=1e-14)
 
@@ -179,7 +173,5 @@ def test_zero_weights_are_uniform_attention():
 
 
 def test_an_unknown_mask_is_refused():
-    with pytest.raises(
-        SpecError, match=r"a mask is one of causal.*mask='full'; use one of these or a function"
-    ):
+    with pytest.raises(SpecError, match=r"a mask is one of causal.*mask='full'; use one of these or a function"):
         positional(TASK, mask="full")

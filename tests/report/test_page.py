@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from sorites.drawing import new_figure, save, style
 from sorites.errors import SpecError
 from sorites.report.page import write_page
 from sorites.report.page_values import comparison, duration, number
-from sorites.drawing import new_figure, save, style
 
 ABOUT = {
     "version": "0.1.0",
@@ -51,9 +51,7 @@ CLAIMS = [
     claim("LI-2", says="<script>alert('x')</script> & more", departures=["a < b"], parameters={"<i>": "<u>"}),
     claim("LI-3", predicted=None, measured=None, tolerance=None, seconds=None, parameters={"rate": None}),
     claim("LI-4", predicted={"a": 1.0, "b": None}, measured={"a": float("nan"), "b": 2}, tolerance=None),
-    claim(
-        "RS-8", paper="rl-sft", erratum={"printed": "x < 1", "corrected": "x < 2", "printed_verdict": "fails"}
-    ),
+    claim("RS-8", paper="rl-sft", erratum={"printed": "x < 1", "corrected": "x < 2", "printed_verdict": "fails"}),
     claim("RS-9", paper="rl-sft", verdict="fails", seeds=20),
 ]
 

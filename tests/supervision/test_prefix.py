@@ -99,9 +99,7 @@ def test_shown_pads_what_it_hides(task, chains, model):
     nothing = Shown(inputs_only(task.layout))
     np.testing.assert_array_equal(reading(everything, model, chains).scores, model.read_batch(chains))
     padded = jnp.where(jnp.arange(task.layout.positions)[:, None, None] < task.bits, chains.tokens, 0)
-    np.testing.assert_array_equal(
-        reading(nothing, model, chains).scores, model.read_batch(Chain(padded, chains.shown))
-    )
+    np.testing.assert_array_equal(reading(nothing, model, chains).scores, model.read_batch(Chain(padded, chains.shown)))
 
 
 class TestRegimes:
@@ -134,9 +132,7 @@ class TestRegimes:
 
     @pytest.mark.parametrize("removed", [-1, 3])
     def test_the_answer_is_never_removed(self, task, removed):
-        with pytest.raises(
-            SpecError, match=rf"the answer is never removed: removed={removed} of 3; use 0 to 2"
-        ):
+        with pytest.raises(SpecError, match=rf"the answer is never removed: removed={removed} of 3; use 0 to 2"):
             without(task.layout, removed)
 
 

@@ -67,9 +67,7 @@ def test_a_fresh_batch(gradient, on_chains, task, secret):
 def test_blocks_are_averaged(monkeypatch, gradient, on_chains, task, secret):
     monkeypatch.setattr(sources, "BLOCK", 50)  # 96 = 2 x 48
     key = jax.random.key(5)
-    each = [
-        on_chains(task.sample(secret, jax.random.split(block)[0], 48)) for block in jax.random.split(key, 2)
-    ]
+    each = [on_chains(task.sample(secret, jax.random.split(block)[0], 48)) for block in jax.random.split(key, 2)]
     np.testing.assert_allclose(gradient(Sampled(96), key), np.mean(each, axis=0), atol=1e-7)
 
 
@@ -120,7 +118,5 @@ def test_refusals():
         Sampled(0)
     with pytest.raises(SpecError, match=r"a batch comes out of the pool: batch=9, pool=8; use 1 <= batch"):
         Pooled(8, 9)
-    with pytest.raises(
-        SpecError, match=r"only some tasks can list their inputs: task=Boolean; sample instead"
-    ):
+    with pytest.raises(SpecError, match=r"only some tasks can list their inputs: task=Boolean; sample instead"):
         AbstractTask.enumerate(Parity(4, 2), None)

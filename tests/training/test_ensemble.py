@@ -72,9 +72,7 @@ def test_nothing_recompiles_for_new_data(run, trained):
     programs = (ensemble._advance, ensemble._compiled)
     before = [program._cached._cache_size() for program in programs]
     other = train(with_adam(run, rate=0.1, decay=0.01), [7, 8, 9], lanes="together")  # secrets are new too
-    shifted = eqx.tree_at(
-        lambda r: r.model.weights, run, replace_fn=lambda w: jax.tree.map(lambda x: x + 1, w)
-    )
+    shifted = eqx.tree_at(lambda r: r.model.weights, run, replace_fn=lambda w: jax.tree.map(lambda x: x + 1, w))
     train(shifted, SEEDS, lanes="together")
     assert [program._cached._cache_size() for program in programs] == before
     assert (other.history.metrics["loss"] != trained.history.metrics["loss"]).any()
@@ -208,9 +206,7 @@ def test_rules_freeze_and_quantise_inside_the_program(task):
     rule = Frozen(Quantised(Sign(1.0)), ("gates",))
     taught = [teacher_forcing(task.layout)]
     model = open_gates(task, gate=0.3)
-    trained = train(
-        Run(model, stages(task, taught, Sampled(64), rule, 2, Evaluation(2, 64, (Loss(),)))), [0], "apart"
-    )
+    trained = train(Run(model, stages(task, taught, Sampled(64), rule, 2, Evaluation(2, 64, (Loss(),)))), [0], "apart")
     weights = np.asarray(trained.models.weights)
     assert np.abs(weights).max() >= 1
     np.testing.assert_array_equal(weights, np.round(weights))
@@ -221,9 +217,7 @@ def test_a_pool_is_kept_and_the_rule_may_remember(task):
     outcomes = {}
     for reset in (True, False):
         evaluation = Evaluation(2, 64, (Loss(),))
-        each = stages(
-            task, [teacher_forcing(task.layout)] * 2, Pooled(32, 32), Adam(0.1), 2, evaluation, reset=reset
-        )
+        each = stages(task, [teacher_forcing(task.layout)] * 2, Pooled(32, 32), Adam(0.1), 2, evaluation, reset=reset)
         outcomes[reset] = train(Run(gated(task), each), [0], "apart").history.metrics["loss"][0]
     np.testing.assert_array_equal(outcomes[True][:3], outcomes[False][:3])
     assert outcomes[True][3] != outcomes[False][3]

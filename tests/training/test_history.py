@@ -21,9 +21,7 @@ def history():
         step=np.array([0, 2, 2]),
         metrics={
             "loss": np.array([[1.0, 0.5, 0.25], [2.0, NAN, NAN]], np.float32),
-            "mass": np.array(
-                [[[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]], [[0.7, 0.8], [NAN, NAN], [NAN, NAN]]], np.float32
-            ),
+            "mass": np.array([[[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]], [[0.7, 0.8], [NAN, NAN], [NAN, NAN]]], np.float32),
         },
         solved_at=np.array([2, -1]),
         samples=np.array([128, 0]),

@@ -79,7 +79,7 @@ def new_figure(width: int | float = 6.4, height: int | float = 4.0) -> Figure:
 
 def band(
     ax: Axes,
-    x: Num[np.ndarray, "x"],
+    x: Num[np.ndarray, " x"],
     values: Num[np.ndarray, "member x"],
     label: str | None = None,
     colour: str | None = None,
@@ -90,9 +90,7 @@ def band(
     seen = ~np.isnan(values).all(axis=0)
     if seen.any():
         with np.errstate(invalid="ignore"):  # between two diverged members the interpolation is inf - inf
-            low[seen], middle[seen], high[seen] = np.nanquantile(
-                values[:, seen], (BAND[0], 0.5, BAND[1]), axis=0
-            )
+            low[seen], middle[seen], high[seen] = np.nanquantile(values[:, seen], (BAND[0], 0.5, BAND[1]), axis=0)
     (line,) = ax.plot(x, middle, label=label, color=COLOURS.get(colour or "", colour))
     ax.fill_between(x, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
     return line

@@ -50,7 +50,7 @@ class AbstractModel(eqx.Module):
         """For each layer, the attention of the thoughts it writes; sources are positions from 0."""
 
 
-def padded_signs(chain: Chain) -> Float[Array, "position *batch"]:
+def padded_signs(chain: Chain) -> Float[Array, " position *batch"]:
     """A shown sign as a float, a padded position as zero."""
     signs = chain.tokens[:, 0].astype(jnp.result_type(float))
     return jnp.where(chain.shown, signs, 0)

@@ -36,7 +36,7 @@ class Gated(AbstractModel):
     def embed(self, chain: Chain) -> Float[Array, " position"]:
         return padded_signs(chain)
 
-    def read(self, feed: Float[Array, "position *batch"], depth: int | None = None) -> Prediction:
+    def read(self, feed: Float[Array, " position *batch"], depth: int | None = None) -> Prediction:
         depth = self.layout.depth if depth is None else depth
         attention = self.attention()[:depth]
         known = feed[: self.layout.inputs]

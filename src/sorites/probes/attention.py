@@ -31,9 +31,7 @@ class ChildMass(AbstractProbe):
         layout = task.layout
         mass = child_masses(model, layout, task.children(secret)).sum(axis=1)
         levels = np.asarray(layout.levels)
-        return {
-            "child_mass": jnp.stack([mass[levels == level].min() for level in range(1, layout.depth + 1)])
-        }
+        return {"child_mass": jnp.stack([mass[levels == level].min() for level in range(1, layout.depth + 1)])}
 
 
 def normalised_entropy(attention: Float[Array, "query source"]) -> Float[Array, " query"]:

@@ -94,17 +94,12 @@ def _footer(about: Mapping[str, Any]) -> str:
         facts["seconds"] = duration(about["seconds"])
     names = {"seconds": "took"}
     items = "".join(
-        f"<div><dt>{escape(names.get(name, name))}</dt><dd>{escape(value)}</dd></div>"
-        for name, value in facts.items()
+        f"<div><dt>{escape(names.get(name, name))}</dt><dd>{escape(value)}</dd></div>" for name, value in facts.items()
     )
-    command = (
-        f'<p class="command"><code>{escape(about["command"])}</code></p>' if about.get("command") else ""
-    )
+    command = f'<p class="command"><code>{escape(about["command"])}</code></p>' if about.get("command") else ""
     packages = about.get("packages")
     versions = packages.items() if isinstance(packages, Mapping) else ()
-    listed = ", ".join(f"{name} {version}" for name, version in versions) or (
-        plain(packages) if packages else ""
-    )
+    listed = ", ".join(f"{name} {version}" for name, version in versions) or (plain(packages) if packages else "")
     return (
         f'<footer id="about"><h2>Provenance</h2>{command}<dl class="pairs">{items}</dl>'
         f"{f'<p>Packages: {escape(listed)}</p>' if listed else ''}</footer>"

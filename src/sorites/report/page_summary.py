@@ -43,9 +43,7 @@ def _group(field: str, name: str, choices: Sequence[tuple[str, str, int]]) -> st
         f' aria-pressed="{"false" if value else "true"}">{escape(label)} <span>{count}</span></button>'
         for value, label, count in choices
     )
-    return (
-        f'<div role="group" aria-label="Filter by {field}"><span class="small">{name}</span>{buttons}</div>'
-    )
+    return f'<div role="group" aria-label="Filter by {field}"><span class="small">{name}</span>{buttons}</div>'
 
 
 def _plural(count: int, noun: str) -> str:
@@ -59,11 +57,7 @@ def _counts(verdicts: Sequence[Verdict], between: str) -> str:
 
 def _errata(verdicts: Sequence[Verdict]) -> str:
     count = sum(bool(verdict["erratum"]) for verdict in verdicts)
-    return (
-        f" {count} {'carries' if count == 1 else 'carry'} an erratum to the printed statement."
-        if count
-        else ""
-    )
+    return f" {count} {'carries' if count == 1 else 'carry'} an erratum to the printed statement." if count else ""
 
 
 def _surprises(verdicts: Sequence[Verdict]) -> str:
@@ -82,9 +76,7 @@ def _surprises(verdicts: Sequence[Verdict]) -> str:
 def _paper(paper: str, verdicts: Sequence[Verdict]) -> str:
     own = [verdict for verdict in verdicts if verdict["paper"] == paper]
     tally = Counter(verdict["verdict"] for verdict in own)
-    bar = "".join(
-        f'<i class="{name}" style="flex-grow:{tally[name]}"></i>' for name in VERDICTS if tally[name]
-    )
+    bar = "".join(f'<i class="{name}" style="flex-grow:{tally[name]}"></i>' for name in VERDICTS if tally[name])
     odd = sum(map(unexpected, own))
     surprises = f"<strong>{odd} unexpected</strong>" if odd else "0 unexpected"
     return (

@@ -6,9 +6,7 @@ from html import escape
 from typing import Any
 
 NOTHING = "\N{EM DASH}"
-LARGEST_WRITTEN_OUT = (
-    10**9
-)  # integers beyond it are counts of a domain such as 2^40: the size is what matters
+LARGEST_WRITTEN_OUT = 10**9  # integers beyond it are counts of a domain such as 2^40: the size is what matters
 
 
 def number(value: int | float) -> str:
@@ -65,8 +63,7 @@ def cell(value: Any) -> str:
 def definitions(pairs: Mapping[str, Any]) -> str:
     """A compact `dl` of escaped names and values."""
     items = "".join(
-        f"<div><dt>{escape(str(name))}</dt><dd>{escape(plain(value))}</dd></div>"
-        for name, value in pairs.items()
+        f"<div><dt>{escape(str(name))}</dt><dd>{escape(plain(value))}</dd></div>" for name, value in pairs.items()
     )
     return f'<dl class="pairs">{items}</dl>'
 
@@ -77,9 +74,7 @@ def comparison(predicted: Any, measured: Any, tolerance: Any) -> str:
     if all(column is None or column == {} for column in columns):
         return '<p class="none">no numbers</p>'
     rows = "".join(f"<tr>{_name(name)}{''.join(map(cell, values))}</tr>" for name, values in _rows(columns))
-    heads = "".join(
-        f'<th scope="col">{head}</th>' for head in ("Quantity", "Predicted", "Measured", "Tolerance")
-    )
+    heads = "".join(f'<th scope="col">{head}</th>' for head in ("Quantity", "Predicted", "Measured", "Tolerance"))
     return (
         '<table class="values"><colgroup><col class="quantity"><col><col><col></colgroup>'
         f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
@@ -94,8 +89,7 @@ def _rows(columns: tuple[Any, ...]) -> list[tuple[str, list[Any]]]:
     """Named rows of the objects, in the order first met; bare numbers stand in one nameless row."""
     names = dict.fromkeys(name for column in columns if isinstance(column, Mapping) for name in column)
     rows = [
-        (str(name), [column.get(name) if isinstance(column, Mapping) else None for column in columns])
-        for name in names
+        (str(name), [column.get(name) if isinstance(column, Mapping) else None for column in columns]) for name in names
     ]
     bare = [None if isinstance(column, Mapping) else column for column in columns]
     return rows if all(value is None for value in bare) else [("", bare), *rows]

@@ -71,11 +71,7 @@ def _judged(verdict: Verdict) -> str:
     alarm = '<span class="alarm">unexpected</span>' if unexpected(verdict) else ""
     if alarm:
         facts.insert(0, f"expected: {verdict['expected']}")
-    return (
-        badge(verdict["verdict"])
-        + alarm
-        + "".join(f'<span class="small">{escape(fact)}</span>' for fact in facts)
-    )
+    return badge(verdict["verdict"]) + alarm + "".join(f'<span class="small">{escape(fact)}</span>' for fact in facts)
 
 
 def _more(verdict: Verdict) -> str:
@@ -86,9 +82,7 @@ def _more(verdict: Verdict) -> str:
         parts.append(_details(f"Departures ({len(departures)})", f"<ul>{items}</ul>"))
     command = escape(f"sorites verify {verdict['id']} --scale {verdict['scale']}")
     parameters = definitions(verdict["parameters"]) if verdict["parameters"] else ""
-    parts.append(
-        _details("Parameters" if parameters else "Command", f"{parameters}<p><code>{command}</code></p>")
-    )
+    parts.append(_details("Parameters" if parameters else "Command", f"{parameters}<p><code>{command}</code></p>"))
     return f'<div class="more">{"".join(parts)}</div>'
 
 

@@ -1,7 +1,7 @@
 """Exponents: slopes of log-log fits with their intervals."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -20,8 +20,8 @@ def log_log_slope(x: Float[np.ndarray, " point"], y: Float[np.ndarray, " point"]
     from scipy import stats
 
     x, y = np.asarray(x, float), np.asarray(y, float)
-    require(len(x) >= 3 and (x > 0).all() and (y > 0).all(), "a slope needs three or more positive points")
-    fit = stats.linregress(np.log(x), np.log(y))
+    require(len(x) >= 3 and bool((x > 0).all() and (y > 0).all()), "a slope needs three or more positive points")
+    fit: Any = stats.linregress(np.log(x), np.log(y))
     half = float(stats.t.ppf(0.975, len(x) - 2)) * float(fit.stderr)
     slope = float(fit.slope)
     return Slope(slope, Interval(slope - half, slope + half) if math.isfinite(half) else Interval(slope, slope))

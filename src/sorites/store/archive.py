@@ -25,9 +25,7 @@ UNREADABLE = (tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error)
 def export(store: Store, ids: Sequence[str], path: str | Path) -> Path:
     """The folders of these ids (all, when none is given) as one .tar.gz; an existing file is kept."""
     path = Path(path)
-    require(
-        path.name.endswith((".tar.gz", ".tgz")), f"an archive is a .tar.gz: {path}; end its name in .tar.gz"
-    )
+    require(path.name.endswith((".tar.gz", ".tgz")), f"an archive is a .tar.gz: {path}; end its name in .tar.gz")
     require(not path.exists(), f"nothing is overwritten: {path} exists; choose another name")
     folders = [resolve(store, each) for each in ids] if ids else store.folders()
     require(len(folders) > 0, f"an archive needs a run: {store.root} has none; train something first")
@@ -79,9 +77,7 @@ def _adopt_archive(store: Store, path: Path) -> list[str]:
         arrived = [_whole(aside) for aside in asides]  # all of them, before any is let in
         return [settle(store.root, folder.path).name for folder in arrived if _is_new(store, folder)]
     except Damaged as damage:
-        raise SpecError(
-            f"an archive holds whole folders: {path} does not ({damage}); export it again"
-        ) from None
+        raise SpecError(f"an archive holds whole folders: {path} does not ({damage}); export it again") from None
     finally:
         for aside in asides:
             shutil.rmtree(aside, ignore_errors=True)
@@ -155,7 +151,5 @@ def _adopt_history(store: Store, path: Path) -> list[str]:
 def _nameless(path: Path, history: History) -> dict[str, Any]:
     """A history without a spec: its members are named by its bytes."""
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    members = [
-        {"id": short_hash(f"{digest}\n{row}"), "seed": int(seed)} for row, seed in enumerate(history.seeds)
-    ]
+    members = [{"id": short_hash(f"{digest}\n{row}"), "seed": int(seed)} for row, seed in enumerate(history.seeds)]
     return {"runs": [], "members": members}

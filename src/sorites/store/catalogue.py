@@ -122,9 +122,7 @@ def resolve(store: Store, prefix: str) -> Folder:
     if len(matches) == 1:
         return folders[matches[0]]
     if matches:
-        raise SpecError(
-            f"an id prefix names one run: {prefix!r} begins {', '.join(matches)}; give more of it"
-        )
+        raise SpecError(f"an id prefix names one run: {prefix!r} begins {', '.join(matches)}; give more of it")
     nearest = difflib.get_close_matches(prefix, folders, 1, 0)
     remedy = f"did you mean {nearest[0]}?" if nearest else "the store is empty; train something first"
     raise SpecError(f"a run is named by the beginning of its id: no run begins {prefix!r}; {remedy}")

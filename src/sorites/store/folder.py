@@ -73,9 +73,7 @@ def read_folder(path: Path) -> Folder:
         folder = Folder(path, json.loads(Folder(path, {}, meta).read("spec.json")), meta)
         named = path.name.split("-")[0] == folder_name(folder.ids)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise Damaged(
-            f"{path} is damaged: spec.json or meta.json cannot be read ({type(error).__name__})"
-        ) from None
+        raise Damaged(f"{path} is damaged: spec.json or meta.json cannot be read ({type(error).__name__})") from None
     if not named or not {"spec.json", *TABLES} <= set(sizes) <= set(FILES):
         raise Damaged(f"{path} is damaged: its name or its list of files does not fit its members")
     for name, size in sizes.items():

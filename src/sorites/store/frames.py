@@ -33,9 +33,7 @@ def shapes(history: History) -> dict[str, Any]:
     secrets = history.secrets
     return {
         "metrics": {name: list(values.shape[2:]) for name, values in history.metrics.items()},
-        "secret": None
-        if secrets is None
-        else {"shape": list(secrets.shape[1:]), "dtype": str(secrets.dtype)},
+        "secret": None if secrets is None else {"shape": list(secrets.shape[1:]), "dtype": str(secrets.dtype)},
     }
 
 

@@ -40,9 +40,9 @@ def _histories(histories: list[History], rows: list[np.ndarray], order: np.ndarr
         return np.concatenate(wide)[order]
 
     def column(name: str) -> np.ndarray:
-        return np.concatenate(
-            [getattr(each, name)[chosen] for each, chosen in zip(histories, rows, strict=True)]
-        )[order]
+        return np.concatenate([getattr(each, name)[chosen] for each, chosen in zip(histories, rows, strict=True)])[
+            order
+        ]
 
     stage, step = np.array(list(where)).T
     return History(

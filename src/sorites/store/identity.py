@@ -79,9 +79,7 @@ def member_id(run: Run, seed: int) -> str:
 def identities(runs: Run | Sequence[Run], seeds: Sequence[int]) -> list[Identity]:
     """One identity per seed; each distinct run is described once."""
     runs = [runs] * len(seeds) if isinstance(runs, Run) else list(runs)
-    require(
-        len(runs) == len(seeds), f"one run per seed: {len(runs)} runs, {len(seeds)} seeds; make them equal"
-    )
+    require(len(runs) == len(seeds), f"one run per seed: {len(runs)} runs, {len(seeds)} seeds; make them equal")
     known: dict[int, tuple[Description, str]] = {}
     for run in runs:
         if id(run) not in known:
@@ -103,9 +101,7 @@ def spec_record(members: Sequence[Identity]) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "runs": list(runs.values()),
-        "members": [
-            {"id": member.id, "seed": member.seed, "run": place[canonical(member.run)]} for member in members
-        ],
+        "members": [{"id": member.id, "seed": member.seed, "run": place[canonical(member.run)]} for member in members],
     }
 
 

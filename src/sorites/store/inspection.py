@@ -24,9 +24,7 @@ def check(store: Store) -> list[Finding]:
         try:
             _examine(read_folder(path))
         except Damaged as damage:
-            findings.append(
-                Finding(str(path), f"{damage}; delete it, its members are trained again on demand")
-            )
+            findings.append(Finding(str(path), f"{damage}; delete it, its members are trained again on demand"))
     for path in sorted((store.root / "partial").glob("*")):
         findings.append(Finding(str(path), "an unfinished write; delete it unless a training is running"))
     for path in sorted((store.root / "verdicts").glob("*/*.json")):

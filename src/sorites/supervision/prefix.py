@@ -24,9 +24,7 @@ class AbstractPrefix(eqx.Module):
     """Reads a batch of true chains."""
 
     @abc.abstractmethod
-    def __call__(
-        self, model: AbstractModel, chains: Chain, key: Key[Array, ""], depth: int | None
-    ) -> Reading: ...
+    def __call__(self, model: AbstractModel, chains: Chain, key: Key[Array, ""], depth: int | None) -> Reading: ...
 
 
 def _mask(shown) -> Array | np.ndarray:
@@ -83,9 +81,7 @@ def rollout(
     return tokens, jnp.concatenate(scores)
 
 
-def choose(
-    scores: Float[Array, "thought slot class"], how: str, key: Key[Array, ""]
-) -> Num[Array, "thought slot"]:
+def choose(scores: Float[Array, "thought slot class"], how: str, key: Key[Array, ""]) -> Num[Array, "thought slot"]:
     """Tokens for scores: signs where the score is a mean, class numbers where it is logits."""
     if scores.shape[-1] == 1:
         mean = scores[..., 0]

@@ -59,9 +59,7 @@ class CrossEntropy(AbstractSignal):
     """-log softmax(scores)[label]; labels are class numbers."""
 
     def __call__(self, scores, labels, where, tokens):
-        chosen = jnp.take_along_axis(
-            jax.nn.log_softmax(scores, axis=2), labels[:, :, None].astype(int), axis=2
-        )
+        chosen = jnp.take_along_axis(jax.nn.log_softmax(scores, axis=2), labels[:, :, None].astype(int), axis=2)
         return weighted(-chosen[:, :, 0], where)
 
 

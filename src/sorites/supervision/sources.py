@@ -54,23 +54,23 @@ class Sampled(AbstractSource):
         return self.batch
 
     def __call__(self, objective, model, task, secret, pool, key):
-        blocks = next(n for n in range(1, self.batch + 1) if self.batch % n == 0 and self.batch // n <= BLOCK)
-
-        def block(key):
+        def block(key, count: int):
             draw, choose = jax.random.split(key)
-            chains = task.sample(secret, draw, self.batch // blocks)
-            return eqx.filter_grad(objective)(model, chains, choose)
+            gradient = eqx.filter_grad(objective)(model, task.sample(secret, draw, count), choose)
+            return jax.tree.map(lambda leaf: leaf * (count / self.batch), gradient)
 
+        blocks = -(-self.batch // BLOCK)
         if blocks == 1:
-            return block(key)
+            return block(key, self.batch)
+        each, keys = self.batch // blocks, jax.random.split(key, blocks + 1)
 
         def add(total, key):
-            return jax.tree.map(jnp.add, total, block(key)), None
+            return jax.tree.map(jnp.add, total, block(key, each)), None
 
-        keys = jax.random.split(key, blocks)
         zero = jax.tree.map(jnp.zeros_like, eqx.filter(model, eqx.is_inexact_array))
-        total, _ = jax.lax.scan(add, zero, keys)
-        return jax.tree.map(lambda gradient: gradient / blocks, total)
+        total, _ = jax.lax.scan(add, zero, keys[:-1])
+        rest = self.batch - each * blocks
+        return jax.tree.map(jnp.add, total, block(keys[-1], rest)) if rest else total
 
 
 class Pooled(AbstractSource):

@@ -42,8 +42,7 @@ def without(layout: Layout, removed: int, signal: AbstractSignal | None = None) 
     """
     require(
         0 <= removed < layout.thoughts,
-        f"the answer is never removed: removed={removed} of {layout.thoughts}; "
-        f"use 0 to {layout.thoughts - 1}",
+        f"the answer is never removed: removed={removed} of {layout.thoughts}; use 0 to {layout.thoughts - 1}",
     )
     thoughts = np.arange(layout.thoughts)
     shown = np.concatenate([np.ones(layout.inputs, bool), thoughts >= removed])

@@ -37,8 +37,6 @@ class AbstractTask(eqx.Module):
         """The positions that each thought is computed from."""
 
     @abc.abstractmethod
-    def relabel(
-        self, secret: Secret, tokens: Num[Array, "position slot *batch"]
-    ) -> Num[Array, "thought slot *batch"]:
+    def relabel(self, secret: Secret, tokens: Num[Array, "position slot *batch"]) -> Num[Array, "thought slot *batch"]:
         """Each thought from its children as they stand: the identity on the truth, the process-reward
         label on a rollout."""

@@ -44,14 +44,12 @@ class Boolean(AbstractTask):
         require(sparsity >= 2, f"a chain needs at least two secret bits: sparsity={sparsity}; use 2 or more")
         require(
             sparsity <= bits,
-            f"the secret is a subset of the bits: sparsity={sparsity} > bits={bits}; "
-            f"use a sparsity of at most {bits}",
+            f"the secret is a subset of the bits: sparsity={sparsity} > bits={bits}; use a sparsity of at most {bits}",
         )
         below = 2 ** (sparsity.bit_length() - 1)
         require(
             self.decomposition == "serial" or below == sparsity,
-            f"a tree needs a power of two: sparsity={sparsity}; use {below} or {2 * below}, "
-            "or decomposition='serial'",
+            f"a tree needs a power of two: sparsity={sparsity}; use {below} or {2 * below}, or decomposition='serial'",
         )
         if self.secret is not None:
             good = len(set(self.secret)) == sparsity == len(self.secret)

@@ -15,11 +15,9 @@ class Chain(eqx.Module):
     """
 
     tokens: Num[Array, "position slot *batch"]
-    shown: Bool[Array, "position *batch"]
+    shown: Bool[Array, " position *batch"]
 
     def with_shown(self, shown: Bool[Array, " position"]) -> "Chain":
         """The same tokens with other positions padded."""
         batch = self.tokens.shape[2:]
-        return Chain(
-            self.tokens, jnp.broadcast_to(jnp.expand_dims(shown, range(1, 1 + len(batch))), self.shown.shape)
-        )
+        return Chain(self.tokens, jnp.broadcast_to(jnp.expand_dims(shown, range(1, 1 + len(batch))), self.shown.shape))

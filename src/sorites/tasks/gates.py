@@ -63,7 +63,5 @@ def gate_named(gate: str | Gate) -> Gate:
     if isinstance(gate, Gate):
         return gate
     if gate not in GATES:
-        raise SpecError(
-            f"a gate is one of {', '.join(GATES)}: gate={gate!r}; use one of these or pass a Gate"
-        )
+        raise SpecError(f"a gate is one of {', '.join(GATES)}: gate={gate!r}; use one of these or pass a Gate")
     return GATES[gate]

@@ -29,7 +29,9 @@ def _subtree(angle: float, height: int, marked: int | None) -> tuple[complex, co
     plain = _subtree(angle, height - 1, None)
     first = _subtree(angle, height - 1, marked) if marked is not None and marked < height else plain
     pairs = (first[0] * plain[0] + first[1] * plain[1], first[0] * plain[1] + first[1] * plain[0])
-    root = [np.exp(1j * angle * v) * pair * (v if marked == height else 1) for v, pair in zip(values, pairs, strict=True)]
+    root = [
+        np.exp(1j * angle * v) * pair * (v if marked == height else 1) for v, pair in zip(values, pairs, strict=True)
+    ]
     return root[0], root[1]
 
 
@@ -87,7 +89,9 @@ def start_gradient(bits: int, sparsity: int, stage: int) -> dict[str, float]:
     keys, found = keys_of_stage(bits, sparsity, stage), places(bits, sparsity, stage)
     angle = math.pi / keys
 
-    def pull(place: Place) -> float:  # E[(phi - b) phi' x_j], with (phi - b) phi' = -pi sin(2 pi z)/2 - pi b sin(pi z)
+    def pull(
+        place: Place,
+    ) -> float:  # E[(phi - b) phi' x_j], with (phi - b) phi' = -pi sin(2 pi z)/2 - pi b sin(pi z)
         twice = expectation(bits, sparsity, stage, 2 * angle, place).imag
         once = expectation(bits, sparsity, stage, angle, place, labelled=True).imag
         return -math.pi / 2 * twice - math.pi * once

@@ -5,10 +5,11 @@ from .curricula import CURRICULA as CURRICULA
 from .curricula import linear_icot as linear_icot
 from .curricula import log_icot as log_icot
 from .curricula import stages as stages
-from .ensemble import Progress as Progress
 from .ensemble import Trained as Trained
 from .ensemble import train as train
 from .history import History as History
+from .progress import Progress as Progress
+from .progress import reporting as reporting
 from .rules import GD as GD
 from .rules import RULES as RULES
 from .rules import AbstractRule as AbstractRule

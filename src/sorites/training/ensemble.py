@@ -19,31 +19,10 @@ from ..models import AbstractModel
 from .cache import use_compilation_cache
 from .history import History
 from .member import Member, born, enter, segment
+from .progress import Listener, Progress, listener_or
 from .stage import Run, Stage
 
 CHUNK = 25  # evaluations per call of the compiled program, at most
-
-
-@dataclasses.dataclass(frozen=True)
-class Progress:
-    """What the host knows between two chunks."""
-
-    stage: int
-    stages: int
-    step: int
-    steps: int  # of the whole run
-    members: int
-    solved: int
-    seconds: float
-
-    @property
-    def rate(self) -> float:
-        """Training steps per second, summed over members."""
-        return self.step * self.members / max(self.seconds, 1e-9)
-
-    @property
-    def remaining(self) -> float:
-        return self.seconds * (self.steps - self.step) / max(self.step, 1)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -62,7 +41,7 @@ def train(
     runs: Run | Sequence[Run],
     seeds: Sequence[int],
     lanes: str = "auto",
-    progress: Callable[[Progress], None] | None = None,
+    progress: Listener | None = None,
 ) -> Trained:
     """Train one member per seed; several runs (one per seed) may differ in any array: rates, weights, masks.
 
@@ -72,25 +51,23 @@ def train(
     seeds = [int(seed) for seed in seeds]
     runs = [runs] * len(seeds) if isinstance(runs, Run) else list(runs)
     require(len(seeds) > 0, "an ensemble needs at least one seed: seeds=0; use 1 or more")
-    require(
-        len(runs) == len(seeds), f"one run per seed: {len(runs)} runs, {len(seeds)} seeds; make them equal"
-    )
-    require(
-        all(0 <= seed < 2**31 for seed in seeds), "a seed is a number from 0 to 2^31 - 1; use such numbers"
-    )
+    require(len(runs) == len(seeds), f"one run per seed: {len(runs)} runs, {len(seeds)} seeds; make them equal")
+    require(all(0 <= seed < 2**31 for seed in seeds), "a seed is a number from 0 to 2^31 - 1; use such numbers")
     require(
         lanes in ("auto", "together", "apart"),
         f"lanes are auto, together or apart: lanes={lanes!r}; use one of the three",
     )
     use_compilation_cache()
+    progress = listener_or(progress)
     run = _stacked(runs)
     lanes = _lanes(runs[0]) if lanes == "auto" else lanes
     members = _over_members(born)(run, jnp.asarray(seeds, jnp.int32), lanes)
 
-    begun, records = time.perf_counter(), []
+    begun, records, samples = time.perf_counter(), [], np.zeros(len(seeds), np.int64)
     total = sum(stage.steps for stage in run.stages)
     for number, stage in enumerate(run.stages, start=1):
         members, first = _over_members(enter)(stage, members, lanes), _steps_before(run, number)
+        before = np.asarray(members.step)
         for moved, found, done in _chunks(stage, members, lanes):
             members = moved
             records.append((number, first + done, found))
@@ -106,7 +83,8 @@ def train(
                         time.perf_counter() - begun,
                     )
                 )
-    return Trained(_history(seeds, records, members), members.model)
+        samples += (np.asarray(members.step) - before).astype(np.int64) * stage.source.samples
+    return Trained(_history(seeds, records, members, samples), members.model)
 
 
 def _chunks(stage: Stage, members: Member, lanes: str):
@@ -133,9 +111,7 @@ def _chunks(stage: Stage, members: Member, lanes: str):
 
 
 @eqx.filter_jit
-def _advance(
-    stage: Stage, members: Member, moves: Bool[Array, " segment"], lanes: str
-) -> tuple[Member, dict]:
+def _advance(stage: Stage, members: Member, moves: Bool[Array, " segment"], lanes: str) -> tuple[Member, dict]:
     """The compiled program: one evaluation per entry of `moves`, after steps where it is true."""
 
     def many(stage: Stage, member: Member):
@@ -227,10 +203,14 @@ def _measured(metrics: dict[str, np.ndarray]) -> np.ndarray:
     return np.any([record.reshape(len(record), -1).any(axis=1) for record in seen], axis=0)
 
 
-def _history(seeds, records, members: Member) -> History:
+def _history(seeds, records, members: Member, samples: np.ndarray) -> History:
     step = np.concatenate([steps for _, steps, _ in records])
     stage = np.concatenate([np.full(len(steps), number) for number, steps, _ in records])
     names = records[0][2]
+    require(
+        all(found.keys() == names.keys() for _, _, found in records),
+        "the stages of one run measure the same things: their probes differ; give every stage the same probes",
+    )
     metrics = {name: np.concatenate([found[name] for _, _, found in records], axis=1) for name in names}
     kept = _measured(metrics) | np.append(True, stage[1:] != stage[:-1])  # however long the last chunk was
     secrets = jax.tree.leaves(members.secret)
@@ -240,7 +220,7 @@ def _history(seeds, records, members: Member) -> History:
         step=step[kept],
         metrics={name: values[:, kept] for name, values in metrics.items()},
         solved_at=np.asarray(members.solved_at),
-        samples=np.asarray(members.samples),
+        samples=samples,
         diverged=np.asarray(members.diverged),
         secrets=np.asarray(secrets[0]) if len(secrets) == 1 else None,
     )

@@ -112,9 +112,7 @@ class History:
     def __rich__(self):
         from rich.table import Table
 
-        table = Table(
-            "stage", "steps", *self.metrics, title=f"{len(self.seeds)} members, medians at stage ends"
-        )
+        table = Table("stage", "steps", *self.metrics, title=f"{len(self.seeds)} members, medians at stage ends")
         for stage in np.unique(self.stage):
             medians = [np.nanmedian(self.end(int(stage), name)) for name in self.metrics]
             table.add_row(str(stage), str(self.step[self.stage == stage][-1]), *(f"{m:.4g}" for m in medians))

@@ -17,7 +17,6 @@ class Member(eqx.Module):
     state: object  # of the rule
     pool: object  # of the source
     step: Int[Array, ""]
-    samples: Int[Array, ""]
     solved_at: Int[Array, ""]  # first evaluated step with every held-out answer right; -1: never
     left: Bool[Array, ""]  # has reached the stage's `until`
     diverged: Bool[Array, ""]
@@ -35,7 +34,6 @@ def born(run: Run, seed: Int[Array, ""]) -> Member:
         state=None,
         pool=None,
         step=zero,
-        samples=zero,
         solved_at=zero - 1,
         left=zero > 0,
         diverged=zero > 0,
@@ -67,20 +65,13 @@ def enter(stage: Stage, member: Member) -> Member:
 def step(stage: Stage, member: Member) -> Member:
     """One gradient step."""
     key = jax.random.fold_in(member.key, member.step)
-    gradient = stage.source(
-        stage.objective(member.secret), member.model, stage.task, member.secret, member.pool, key
-    )
+    gradient = stage.source(stage.objective(member.secret), member.model, stage.task, member.secret, member.pool, key)
     params = eqx.filter(member.model, eqx.is_inexact_array)
     updates, state = stage.rule.transformation().update(gradient, member.state, params)  # pyright: ignore
     return eqx.tree_at(
-        lambda m: (m.model, m.state, m.step, m.samples),
+        lambda m: (m.model, m.state, m.step),
         member,
-        (
-            eqx.apply_updates(member.model, updates),
-            state,
-            member.step + 1,
-            member.samples + stage.source.samples,
-        ),
+        (eqx.apply_updates(member.model, updates), state, member.step + 1),
         is_leaf=lambda leaf: leaf is None,
     )
 

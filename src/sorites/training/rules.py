@@ -118,9 +118,7 @@ class Frozen(AbstractRule):
 
         def still(updates):
             for part in self.parts:
-                require(
-                    hasattr(updates, part), f"a frozen part is a field of the model: {part!r}; use its name"
-                )
+                require(hasattr(updates, part), f"a frozen part is a field of the model: {part!r}; use its name")
             zero = [jax.tree.map(jnp.zeros_like, getattr(updates, part)) for part in self.parts]
             return eqx.tree_at(lambda tree: [getattr(tree, part) for part in self.parts], updates, zero)
 

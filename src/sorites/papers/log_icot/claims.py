@@ -1,8 +1,14 @@
 """LI-1 to LI-24."""
 
-from . import law_claims, structure_claims, training_claims
+from . import gradient_claims, law_claims, stream_claims, training_claims, tree_claims
 
 CLAIMS = sorted(
-    [*structure_claims.CLAIMS, *law_claims.CLAIMS, *training_claims.CLAIMS],
+    (
+        *tree_claims.CLAIMS,
+        *stream_claims.CLAIMS,
+        *gradient_claims.CLAIMS,
+        *law_claims.CLAIMS,
+        *training_claims.CLAIMS,
+    ),
     key=lambda claim: int(claim.id.removeprefix("LI-")),
 )

@@ -33,6 +33,7 @@ class AlgorithmOne:
     calibration: str = "exact"
     noise: float = 0.0  # the oracle is wrong by at most this in every entry
     chains: int = 2000  # held out
+    seeds: int = 20
 
     def task(self) -> Boolean:
         return Parity(self.bits, self.sparsity)
@@ -85,6 +86,7 @@ class AdamExperiment:
     quantised: bool = False  # unstated; round the weights as Algorithm 1 does
     model: str = "gated"
     curriculum: str = "log-icot"
+    seeds: int = 8
 
     def run(self) -> Run:
         task = Parity(self.bits, self.sparsity)
@@ -108,9 +110,9 @@ class AdamExperiment:
 
 
 @functools.lru_cache(maxsize=8)
-def trained(experiment: AlgorithmOne | AdamExperiment, seeds: int) -> Trained:
-    """The experiment over seeds 0..seeds-1; claims that look at the same ensemble share it."""
-    return train(experiment.run(), range(seeds))
+def trained(experiment: AlgorithmOne | AdamExperiment) -> Trained:
+    """The experiment over its seeds; claims that look at the same ensemble share it."""
+    return train(experiment.run(), range(experiment.seeds))
 
 
 def concentrated(task: Boolean, secret, strength: float) -> Gated:
@@ -122,11 +124,11 @@ def concentrated(task: Boolean, secret, strength: float) -> Gated:
         weight = np.zeros((end - start, start))
         np.put_along_axis(weight, children[start - layout.inputs : end - layout.inputs], strength, axis=1)
         weights.append(jnp.asarray(weight))
-    return Gated(tuple(weights), layout, link_named("cosine"))
+    return Gated(weights=tuple(weights), layout=layout, link=link_named("cosine"))
 
 
 def scattered(task: Boolean, generator: np.random.Generator, scale: float = 1.0, link: str = "cosine") -> Gated:
     """Independent Gaussian weights: identities must hold at any weights."""
     shapes = [weight.shape for weight in gated(task).weights]
     weights = tuple(jnp.asarray(scale * generator.normal(size=shape)) for shape in shapes)
-    return Gated(weights, task.layout, link_named(link))
+    return Gated(weights=weights, layout=task.layout, link=link_named(link))

@@ -58,7 +58,11 @@ def _collapse(size: Collapse) -> Evidence:
     return Evidence(
         (
             at_most("share of batches that break the bound", failures / size.trials, size.failure),
-            at_most("mean distance, standard errors from 1 - cos(pi/N)^N", float(np.abs((mean - law)[1:] / error[1:]).max()), 5),
+            at_most(
+                "mean distance, standard errors from 1 - cos(pi/N)^N",
+                float(np.abs((mean - law)[1:] / error[1:]).max()),
+                5,
+            ),
             interval_inside("slope of the mean distance in m-1", slope.value, slope.interval, -1, 0.1),
         ),
         seeds=size.trials,
@@ -82,9 +86,7 @@ def _correlations(size: Correlations) -> Evidence:
     kappa = products.correlation_bound(size.samples, size.bits, size.failure)
     generator = np.random.default_rng(0)
     found = [
-        products.largest_correlation(
-            generator.integers(0, 2, size=(size.samples, size.bits)) * 2 - 1, tuples
-        )
+        products.largest_correlation(generator.integers(0, 2, size=(size.samples, size.bits)) * 2 - 1, tuples)
         for _ in range(size.trials)
     ]
     return Evidence(
@@ -231,8 +233,8 @@ def _vanilla_gradient(task: Boolean, secret: jax.Array, chains: Chain) -> jax.Ar
     layout, link = task.layout, Cosine()
     mask = jnp.asarray(lower_levels_and_inputs(layout))
     start, end = layout.ends[1], layout.ends[2]
-    first = jnp.zeros(mask.shape).at[layout.inputs : start, : layout.inputs].set(
-        concentrated(task, secret, 1e3).weights[0]
+    first = (
+        jnp.zeros(mask.shape).at[layout.inputs : start, : layout.inputs].set(concentrated(task, secret, 1e3).weights[0])
     )
     truth = chains.tokens[:, 0].astype(float)
     data = truth.at[layout.inputs : start].set(0.0)  # stage 2 pads the level-1 thoughts

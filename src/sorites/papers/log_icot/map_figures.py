@@ -47,12 +47,26 @@ def _draw_success(frames: Frames, size: SuccessMap):
     image = ax.pcolormesh(grid, cmap="cividis", vmin=0, vmax=1, edgecolors="white", linewidth=0.8)
     for row, column in np.ndindex(*grid.shape):
         ink = "white" if grid[row, column] < 0.5 else "black"
-        ax.text(column + 0.5, row + 0.5, f"{grid[row, column]:.0%}", ha="center", va="center", fontsize=8, color=ink)
+        ax.text(
+            column + 0.5,
+            row + 0.5,
+            f"{grid[row, column]:.0%}",
+            ha="center",
+            va="center",
+            fontsize=8,
+            color=ink,
+        )
     noise = [math.sqrt(2) * k * math.sqrt(size.bits / b) for b in size.batches for k in size.strengths]
     noise = np.array(noise).reshape(grid.shape)
     lines = ax.contour(np.arange(grid.shape[1]) + 0.5, np.arange(grid.shape[0]) + 0.5, noise, levels=[0.2],
                        colors=COLOURS["vermillion"], linewidths=1.8, linestyles="--")  # fmt: skip
-    ax.plot([], [], color=COLOURS["vermillion"], linestyle="--", label=r"noise of a weight $\sqrt{2}K\sqrt{n/B}=0.2$")
+    ax.plot(
+        [],
+        [],
+        color=COLOURS["vermillion"],
+        linestyle="--",
+        label=r"noise of a weight $\sqrt{2}K\sqrt{n/B}=0.2$",
+    )
     del lines
     ax.set_xticks(np.arange(grid.shape[1]) + 0.5, [f"{k:g}" for k in size.strengths])
     ax.set_yticks(np.arange(grid.shape[0]) + 0.5, [f"{b:,}" for b in size.batches])

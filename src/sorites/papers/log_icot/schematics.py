@@ -13,7 +13,7 @@ from ...drawing import COLOURS, QUIET, new_figure
 from ...models import block
 from ...models.base import padded_signs
 from ...models.masks import lower_levels_and_inputs
-from ...supervision import Supervision, without
+from ...supervision import Supervision
 from ...tasks import Layout, Parity
 from ...training import linear_icot, log_icot
 from ...training.curricula import full_chain
@@ -61,9 +61,9 @@ def _states(layout: Layout, taught: Supervision) -> list[str]:
 def _draw_curricula(frames: Frames, size: Grid):
     data = frames["data"]
     names = data["curriculum"].unique(maintain_order=True).to_list()
-    heights = [data.filter(pl.col("curriculum") == name)["stage"].max() for name in names]
-    figure = new_figure(7.4, 0.42 * sum(heights) + 2.2)  # pyright: ignore
-    axes = figure.subplots(len(names), 1, sharex=True, height_ratios=[height + 0.6 for height in heights])  # pyright: ignore
+    heights = [data.filter(pl.col("curriculum") == name)["stage"].n_unique() for name in names]
+    figure = new_figure(7.4, 0.42 * sum(heights) + 2.2)
+    axes = figure.subplots(len(names), 1, sharex=True, height_ratios=[height + 0.6 for height in heights])
     for ax, name, stages in zip(axes, names, heights, strict=True):
         part = data.filter(pl.col("curriculum") == name).sort("stage", "position")
         grid = np.array([STATES.index(s) for s in part["state"]]).reshape(stages, -1)
@@ -72,7 +72,7 @@ def _draw_curricula(frames: Frames, size: Grid):
         ax.set(title=f"{name}: {stages} stage{'s' if stages > 1 else ''}", ylabel="stage")
         ax.set_yticks(np.arange(stages) + 0.5, range(1, stages + 1))
         ax.grid(False)
-    positions = data["position"].max()
+    positions = data["position"].n_unique()
     axes[-1].set_xticks(np.arange(positions) + 0.5, range(1, positions + 1), fontsize=7)
     axes[-1].set_xlabel(f"position (inputs 1 to {size.bits}, then thoughts, the answer last)")
     figure.legend(
@@ -134,7 +134,11 @@ def _worked(size: Worked, trainer) -> Frames:
                 value = float(stream[layout.positions + layer, position])
                 rows.append({"view": name, "layer": layer, "position": position + 1, "value": value})
     children = np.asarray(task.children(secret)) + 1
-    parents = {"node": np.arange(layout.thoughts) + layout.inputs + 1, "left": children[:, 0], "right": children[:, 1]}
+    parents = {
+        "node": np.arange(layout.thoughts) + layout.inputs + 1,
+        "left": children[:, 0],
+        "right": children[:, 1],
+    }
     return {"data": pl.DataFrame(rows), "tree": pl.DataFrame(parents)}
 
 
@@ -145,10 +149,12 @@ def _draw_worked(frames: Frames, size: Worked):
     data, layout = frames["data"], Parity(size.bits, size.sparsity).layout
     grid = data["value"].to_numpy().reshape(-1, layout.positions)
     colours = ListedColormap([COLOURS["vermillion"], "#F2F1EC", COLOURS["blue"]])
-    right.pcolormesh(grid, cmap=colours, norm=BoundaryNorm([-1.5, -0.5, 0.5, 1.5], 3), edgecolors="white", linewidth=1.2)
+    right.pcolormesh(
+        grid, cmap=colours, norm=BoundaryNorm([-1.5, -0.5, 0.5, 1.5], 3), edgecolors="white", linewidth=1.2
+    )
     for row, column in np.ndindex(*grid.shape):
         ink = QUIET if abs(grid[row, column]) < 0.5 else "white"
-        right.text(column + 0.5, row + 0.5, f"{round(grid[row, column]):+d}".replace("+0", "0"),
+        right.text(column + 0.5, row + 0.5, f"{round(float(grid[row, column])):+d}".replace("+0", "0"),
                    ha="center", va="center", fontsize=7, color=ink)  # fmt: skip
     layers = layout.depth + 1
     right.axhline(layers, color="black", linewidth=1.2)

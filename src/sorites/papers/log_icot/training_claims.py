@@ -28,8 +28,8 @@ class Literal:
 
 def _literal(size: Literal) -> Evidence:
     strength = gated_laws.literal_strength(size.bits, size.epsilon)
-    experiment = AlgorithmOne(size.bits, size.sparsity, strength, size.samples, "literal")
-    accuracy = trained(experiment, size.seeds).history.last("accuracy")
+    experiment = AlgorithmOne(size.bits, size.sparsity, strength, size.samples, "literal", seeds=size.seeds)
+    accuracy = trained(experiment).history.last("accuracy")
     half = 2.26 * float(np.std(accuracy, ddof=1)) / math.sqrt(size.seeds) if size.seeds > 1 else 0.5
     mean = float(accuracy.mean())
     return Evidence(
@@ -44,22 +44,6 @@ def _literal(size: Literal) -> Evidence:
     )
 
 
-@dataclasses.dataclass(frozen=True)
-class Calibrated:
-    bits: int = 30
-    sparsity: int = 16
-    strength: float = 7.0
-    samples: int = 150_000
-    seeds: int = 20
-    calibration: str = "exact"
-    noise: float = 0.0
-
-    def experiment(self) -> AlgorithmOne:
-        return AlgorithmOne(
-            self.bits, self.sparsity, self.strength, self.samples, self.calibration, self.noise
-        )
-
-
 def _solved(result: Trained) -> Comparison:
     right = int((result.history.last("accuracy") == 1).sum())
     seeds = len(result.history.seeds)
@@ -72,8 +56,8 @@ def _interval(result: Trained) -> tuple[Comparison, Comparison]:
     return shown("success rate, Wilson low", None, low), shown("success rate, Wilson high", None, high)
 
 
-def _calibrated(size: Calibrated) -> Evidence:
-    result = trained(size.experiment(), size.seeds)
+def _calibrated(size: AlgorithmOne) -> Evidence:
+    result = trained(size)
     weights = _child_weights(result, size)
     return Evidence(
         (
@@ -90,8 +74,8 @@ def _calibrated(size: Calibrated) -> Evidence:
     )
 
 
-def _child_weights(result: Trained, size: Calibrated) -> np.ndarray:
-    task, found = size.experiment().task(), []
+def _child_weights(result: Trained, size: AlgorithmOne) -> np.ndarray:
+    task, found = size.task(), []
     layout = task.layout
     for index, secret in enumerate(result.history.secrets if result.history.secrets is not None else ()):
         children = np.asarray(task.children(secret))
@@ -101,20 +85,14 @@ def _child_weights(result: Trained, size: Calibrated) -> np.ndarray:
     return np.concatenate(found)
 
 
-@dataclasses.dataclass(frozen=True)
-class Freezing(Calibrated):
-    seeds: int = 4
-
-
-def _frozen_layers(size: Freezing) -> Evidence:
+def _frozen_layers(size: AlgorithmOne) -> Evidence:
     """Stops after each stage: the next stage's gradient at the trained layers, and what it does to them."""
-    experiment = size.experiment()
-    run, depth = experiment.run(), experiment.task().layout.depth
+    run, depth = size.run(), size.task().layout.depth
     largest, changed, masses = 0.0, 0, []
-    before = train(experiment.run(1), range(size.seeds))
+    before = train(size.run(1), range(size.seeds))
     for stage in range(1, depth):
-        after = train(experiment.run(stage + 1), range(size.seeds))
-        rate = experiment.rates()[stage]
+        after = train(size.run(stage + 1), range(size.seeds))
+        rate = size.rates()[stage]
         for index in range(size.seeds):
             old, new = before.model(index), after.model(index)
             for layer in range(stage):  # layers trained so far
@@ -122,8 +100,8 @@ def _frozen_layers(size: Freezing) -> Evidence:
             gradient = _gradient(run.stages[stage], old, before.history.secrets[index], size.samples, index)  # pyright: ignore
             pushes = [rate * np.abs(np.asarray(g)).max() for g in gradient.weights[:stage]]  # pyright: ignore
             largest = max(largest, float(max(pushes)))
-            mass = child_masses(old, experiment.task().layout, run.task.children(before.history.secrets[index]))  # pyright: ignore
-            masses.append(1 - float(np.asarray(mass.sum(axis=1))[: _written(experiment, stage)].min()))
+            mass = child_masses(old, size.task().layout, run.task.children(before.history.secrets[index]))  # pyright: ignore
+            masses.append(1 - float(np.asarray(mass.sum(axis=1))[: _written(size, stage)].min()))
         before = after
     return Evidence(
         (
@@ -135,8 +113,8 @@ def _frozen_layers(size: Freezing) -> Evidence:
     )
 
 
-def _written(experiment: AlgorithmOne, stage: int) -> int:
-    layout = experiment.task().layout
+def _written(size: AlgorithmOne, stage: int) -> int:
+    layout = size.task().layout
     return layout.ends[stage] - layout.inputs
 
 
@@ -148,13 +126,13 @@ def _gradient(stage, model, secret, samples: int, seed):
     return Sampled(samples)(stage.objective(secret), model, stage.task, secret, None, key)
 
 
-def _theorem(size: Calibrated) -> Evidence:
-    result, experiment = trained(size.experiment(), size.seeds), size.experiment()
-    history, layout = result.history, experiment.task().layout
+def _theorem(size: AlgorithmOne) -> Evidence:
+    result = trained(size)
+    history, layout = result.history, size.task().layout
     right = history.last("accuracy") == 1
     ratios = []
     for index in np.flatnonzero(right):
-        mass = child_masses(result.model(int(index)), layout, experiment.task().children(history.secrets[index]))  # pyright: ignore
+        mass = child_masses(result.model(int(index)), layout, size.task().children(history.secrets[index]))  # pyright: ignore
         ratios.append(float(history.last("error")[index]) / _error_bound(np.asarray(mass), layout))
     return Evidence(
         (
@@ -180,19 +158,11 @@ def _error_bound(mass: np.ndarray, layout) -> float:
     return error
 
 
-@dataclasses.dataclass(frozen=True)
-class Adam(AdamExperiment):
-    seeds: int = 8
-
-    def experiment(self) -> AdamExperiment:
-        return AdamExperiment(**{f.name: getattr(self, f.name) for f in dataclasses.fields(AdamExperiment)})
-
-
 LATER = 0.05  # later stages stand on trained, not exact layers: their child mass is .9 or more
 
 
-def _start_losses(size: Adam) -> Evidence:
-    history = trained(size.experiment(), size.seeds).history
+def _start_losses(size: AdamExperiment) -> Evidence:
+    history = trained(size).history
     compared = []
     for stage in range(1, int(math.log2(size.sparsity)) + 1):
         found, law = history.entry(stage, "loss"), tree_law.start_loss(size.bits, size.sparsity, stage)
@@ -202,8 +172,8 @@ def _start_losses(size: Adam) -> Evidence:
     return Evidence(tuple(compared), seeds=size.seeds)
 
 
-def _adam(size: Adam) -> Evidence:
-    history = trained(size.experiment(), size.seeds).history
+def _adam(size: AdamExperiment) -> Evidence:
+    history = trained(size).history
     layers = int(math.log2(size.sparsity))
     right = int((history.last("accuracy") == 1).sum())
     mass = np.median(history.last("child_mass"), axis=0)
@@ -213,7 +183,10 @@ def _adam(size: Adam) -> Evidence:
         (
             at_least("seeds with all answers right", right, math.ceil(NEEDED * size.seeds)),
             *ends,
-            *(shown(f"layer {layer + 1}: least child mass, median", None, float(mass[layer])) for layer in range(layers)),
+            *(
+                shown(f"layer {layer + 1}: least child mass, median", None, float(mass[layer]))
+                for layer in range(layers)
+            ),
         ),
         seeds=size.seeds,
         departures=(
@@ -224,6 +197,9 @@ def _adam(size: Adam) -> Evidence:
 
 
 PAPER = "log-icot"
+TINY = AlgorithmOne(12, 4, 6.0, 20_000, seeds=4)
+LARGE = AlgorithmOne(64, 32, 8.0, 1_000_000)
+TINY_ADAM = AdamExperiment(8, 4, steps=100, batch=128, seeds=4)
 CLAIMS = (
     Claim(
         "LI-13", PAPER, "Theorem 1, Algorithm 1", "finite",
@@ -236,33 +212,33 @@ CLAIMS = (
         "LI-14", PAPER, "Algorithm 1, K free", "finite",
         "With K free and the rate calibrated to each stage's finite-size signal, one rounded step per stage learns "
         "k-parity: every held-out answer is right in at least 9 of 10 seeds.",
-        {"tiny": Calibrated(12, 4, 6.0, 20_000, 4), "quick": Calibrated(), "paper": Calibrated(64, 32, 8.0, 1_000_000)},
+        {"tiny": TINY, "quick": AlgorithmOne(), "paper": LARGE},
         _calibrated,
     ),
     Claim(
         "LI-18", PAPER, "Lemma 10", "finite",
         "Later stages move a trained weight by less than 1/2 before rounding, so rounding leaves it unchanged.",
-        {"tiny": Freezing(12, 4, 6.0, 20_000, 2), "quick": Freezing()}, _frozen_layers,
+        {"tiny": dataclasses.replace(TINY, seeds=2), "quick": AlgorithmOne(seeds=4)}, _frozen_layers,
     ),
     Claim(
         "LI-19", PAPER, "Theorem 1", "finite",
         "log2 k updates and B log2 k chains give the right answer with high probability, with an error within the "
         "bound that the trained attention implies.",
-        {"tiny": Calibrated(12, 4, 6.0, 20_000, 4), "quick": Calibrated(), "paper": Calibrated(64, 32, 8.0, 1_000_000)},
+        {"tiny": TINY, "quick": AlgorithmOne(), "paper": LARGE},
         _theorem,
     ),
     Claim(
         "LI-21", PAPER, "Fig. 2(b)", "finite",
         "The loss at the start of stage t is (k/2^t)(E phi^2 + 1 - 2 E[phi b])/2 with the expectations of the exact "
         "tree law.",
-        {"tiny": Adam(8, 4, steps=100, batch=128, seeds=4), "quick": Adam(), "paper": Adam(seeds=1024)},
+        {"tiny": TINY_ADAM, "quick": AdamExperiment(), "paper": AdamExperiment(seeds=1024)},
         _start_losses,
     ),
     Claim(
         "LI-22", PAPER, "Sec. 4", "finite",
         "The AdamW experiment reaches 100 % validation accuracy, with a loss near zero at the end of every stage "
         "and attention on the two children.",
-        {"tiny": Adam(8, 4, steps=100, batch=128, seeds=4), "quick": Adam(), "paper": Adam(seeds=1024)},
+        {"tiny": TINY_ADAM, "quick": AdamExperiment(), "paper": AdamExperiment(seeds=1024)},
         _adam,
     ),
 )  # fmt: skip

@@ -14,28 +14,23 @@ from ..figure import Figure, Frames
 from .experiments import AdamExperiment, Trainer
 
 
-@dataclasses.dataclass(frozen=True)
-class Losses(AdamExperiment):
-    seeds: int = 32
-
-    def experiment(self, decay: float) -> AdamExperiment:
-        shared = {f.name: getattr(self, f.name) for f in dataclasses.fields(AdamExperiment)}
-        return AdamExperiment(**(shared | {"decay": decay}))
-
-
-def _losses(size: Losses, trainer: Trainer) -> Frames:
+def _losses(size: AdamExperiment, trainer: Trainer) -> Frames:
     frames = []
     for decay in (size.decay, 0.0):
-        history = trainer(size.experiment(decay).run(), range(size.seeds)).history
+        history = trainer(dataclasses.replace(size, decay=decay).run(), range(size.seeds)).history
         frames.append(history.frame().with_columns(pl.lit(decay).alias("decay")))
     law = [
-        {"stage": stage, "step": (stage - 1) * size.steps, "loss": tree_law.start_loss(size.bits, size.sparsity, stage)}
+        {
+            "stage": stage,
+            "step": (stage - 1) * size.steps,
+            "loss": tree_law.start_loss(size.bits, size.sparsity, stage),
+        }
         for stage in range(1, int(math.log2(size.sparsity)) + 1)
     ]
     return {"data": pl.concat(frames), "law": pl.DataFrame(law)}
 
 
-def _draw_losses(frames: Frames, size: Losses):
+def _draw_losses(frames: Frames, size: AdamExperiment):
     figure = new_figure(7.4, 4.2)
     ax = figure.subplots()
     data, law = frames["data"], frames["law"]
@@ -55,7 +50,7 @@ def _draw_losses(frames: Frames, size: Losses):
     return figure
 
 
-def _find_losses(frames: Frames, size: Losses) -> str:
+def _find_losses(frames: Frames, size: AdamExperiment) -> str:
     data, law = frames["data"], frames["law"]
     ends = data.group_by("decay", "seed", maintain_order=True).agg(pl.col("accuracy").last())
     right = ends.group_by("decay", maintain_order=True).agg((pl.col("accuracy") == 1).sum().alias("right"))
@@ -69,16 +64,8 @@ def _find_losses(frames: Frames, size: Losses) -> str:
     return f"Seeds with every held-out answer right at the end: {solved}. Start-of-stage loss, law / mean: {pairs}."
 
 
-@dataclasses.dataclass(frozen=True)
-class Maps(AdamExperiment):
-    seeds: int = 1
-
-    def experiment(self) -> AdamExperiment:
-        return AdamExperiment(**{f.name: getattr(self, f.name) for f in dataclasses.fields(AdamExperiment)})
-
-
-def _maps(size: Maps, trainer: Trainer) -> Frames:
-    result = trainer(size.experiment().run(), range(size.seeds))
+def _maps(size: AdamExperiment, trainer: Trainer) -> Frames:
+    result = trainer(size.run(), range(size.seeds))
     layout, rows = Parity(size.bits, size.sparsity).layout, []
     for layer, scores in enumerate(result.model(0).attention(), start=1):
         start = layout.ends[layer - 1]
@@ -88,7 +75,7 @@ def _maps(size: Maps, trainer: Trainer) -> Frames:
     return {"data": pl.DataFrame(rows), "secret": pl.DataFrame({"position": result.history.secrets[0] + 1})}
 
 
-def _draw_maps(frames: Frames, size: Maps):
+def _draw_maps(frames: Frames, size: AdamExperiment):
     layout, data = Parity(size.bits, size.sparsity).layout, frames["data"]
     figure = new_figure(10.6, 3.4)
     axes = np.atleast_1d(figure.subplots(1, layout.depth, sharey=True))
@@ -117,26 +104,27 @@ def _draw_maps(frames: Frames, size: Maps):
     return figure
 
 
-def _find_maps(frames: Frames, size: Maps) -> str:
+def _find_maps(frames: Frames, size: AdamExperiment) -> str:
     top = frames["data"].group_by("layer", "query").agg(pl.col("attention").top_k(2).sum())
     least = top.group_by("layer").agg(pl.col("attention").min()).sort("layer")
     text = ", ".join(f"{value:.3f}" for value in least["attention"])
     return f"Least mass of any query on its two largest sources, by layer: {text}."
 
 
+TINY = AdamExperiment(8, 4, steps=50, batch=64, seeds=2)
 FIGURES = (
     Figure(
         "log-icot/2b", "Validation loss under the Log-ICoT curriculum",
         "Loss of the current stage on 2,000 held-out chains, evaluated on entry to each stage and every 25 steps. Diamonds "
         "are the start-of-stage losses predicted without any fit. Weight decay is unstated in the paper: its library "
         "default makes the loss creep up within a stage, zero does not.",
-        {"tiny": Losses(8, 4, steps=50, batch=64, seeds=2), "quick": Losses(), "paper": Losses(seeds=1024)},
+        {"tiny": TINY, "quick": AdamExperiment(seeds=32), "paper": AdamExperiment(seeds=1024)},
         _losses, _draw_losses, _find_losses, seconds=30,
     ),
     Figure(
         "log-icot/3", "Attention maps of the trained transformer",
         "Softmax attention at the final stage, one seed; only the rows that a layer writes are shown. Dotted lines are level "
         "ends, red ticks the secret bits. Each thought attends to its two children.",
-        {"tiny": Maps(8, 4, steps=50, batch=64), "quick": Maps()}, _maps, _draw_maps, _find_maps, seconds=15,
+        {"tiny": dataclasses.replace(TINY, seeds=1), "quick": AdamExperiment(seeds=1)}, _maps, _draw_maps, _find_maps, seconds=15,
     ),
 )  # fmt: skip

@@ -15,8 +15,17 @@ from ...training import CURRICULA, Adam, Evaluation, Run, stages
 from ..figure import Figure, Frames
 from .experiments import Trainer
 
-VARIANTS = {"gated": "gates of the paper", "reader": "shown thoughts are read", "open-gates": "trainable gates"}
-LESSONS = {"log-icot": "Log-ICoT", "icot": "linear ICoT", "direct": "no curriculum", "teacher-forcing": "teacher forcing"}
+VARIANTS = {
+    "gated": "gates of the paper",
+    "reader": "shown thoughts are read",
+    "open-gates": "trainable gates",
+}
+LESSONS = {
+    "log-icot": "Log-ICoT",
+    "icot": "linear ICoT",
+    "direct": "no curriculum",
+    "teacher-forcing": "teacher forcing",
+}
 TINTS = ("blue", "orange", "purple", "green")
 
 

@@ -1,0 +1,92 @@
+"""What the commands share: look-ups that suggest the nearest name, output, progress."""
+
+import difflib
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ..errors import SpecError
+from ..papers.paper import PAPERS
+
+
+def nearest(kind: str, name: str, known: Iterable[str]) -> SpecError:
+    """A refusal that suggests what was probably meant."""
+    known = list(known)
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.3)
+    folded = difflib.get_close_matches(name.lower(), [each.lower() for each in known], n=1, cutoff=0.3)
+    guess = close or [each for each in known if each.lower() in folded]
+    hint = f"did you mean {guess[0]!r}?" if guess else f"use one of {', '.join(known)}"
+    return SpecError(f"there is no {kind} {name!r}; {hint}")
+
+
+def all_claims() -> dict[str, Any]:
+    return {id: claim for paper in PAPERS.values() for id, claim in paper.claims().items()}
+
+
+def all_figures() -> dict[str, Any]:
+    return {id: figure for paper in PAPERS.values() for id, figure in paper.figures().items()}
+
+
+def paper_named(slug: str):
+    if slug not in PAPERS:
+        raise nearest("paper", slug, PAPERS)
+    return PAPERS[slug]
+
+
+def open_store(options: Any):
+    from ..store import Store, default_root
+
+    return Store(Path(options.store) if options.store else default_root())
+
+
+def emit(options: Any, value: Any) -> bool:
+    """Write JSON if asked; true if standard output is taken by it."""
+    if options.json is None:
+        return False
+    text = json.dumps(value, indent=1, allow_nan=False, default=str) + "\n"
+    if options.json == "-":
+        sys.stdout.write(text)
+        return True
+    try:
+        Path(options.json).write_text(text)
+    except OSError as error:
+        raise SpecError(f"--json writes a file: {options.json} ({error.strerror}); choose another path") from None
+    return False
+
+
+def console(options: Any, taken: bool = False):
+    """A console on standard output, or on standard error when JSON has standard output."""
+    from rich.console import Console
+
+    return Console(stderr=taken, quiet=options.quiet, soft_wrap=False)
+
+
+@contextmanager
+def progress(options: Any) -> Iterator[Any]:
+    """A bar on standard error that every ensemble in the block reports to; yields a function to set its title."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from ..training import reporting
+    from ..training.cache import use_compilation_cache
+
+    use_compilation_cache()
+    bar = Progress(
+        TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[detail]}"), TimeRemainingColumn(),
+        console=Console(stderr=True), transient=True, disable=options.quiet,
+    )  # fmt: skip
+    with bar:
+        line = bar.add_task("starting", total=None, detail="")
+
+        def title(text: str) -> None:
+            bar.update(line, description=text, total=None, completed=0, detail="")
+
+        def listen(now: Any) -> None:
+            detail = f"stage {now.stage}/{now.stages} · {now.rate:,.0f} steps/s · {now.solved}/{now.members} solved"
+            bar.update(line, total=now.steps, completed=now.step, detail=detail)
+
+        with reporting(listen):
+            yield title

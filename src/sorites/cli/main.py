@@ -1,0 +1,120 @@
+"""`sorites`: parse, dispatch, and turn refusals into one sentence and exit status 2."""
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+
+from ..errors import SpecError
+
+COMMANDS = {
+    "list": "claims, figures, papers, tasks or models",
+    "show": "one claim or figure: statement, paper, code, parameters, last verdict",
+    "verify": "check claims; any parameter of a claim is a flag",
+    "figure": "draw a figure: PNG, PDF and the data as Parquet",
+    "run": "train an ensemble from a file or from flags",
+    "reproduce": "every claim and figure, then one page",
+    "runs": "what the store holds: list, show, diff, query, check, export, import",
+    "cite": "BibTeX of a paper, a claim's paper, or sorites itself",
+}
+
+
+class Parser(argparse.ArgumentParser):
+    """Errors are one sentence and status 2."""
+
+    def error(self, message: str):
+        raise SpecError(f"{message}; see 'sorites {self.prog.partition(' ')[2]} --help'".replace(" '", " '", 1))
+
+
+def build() -> argparse.ArgumentParser:
+    parser = Parser(
+        prog="sorites",
+        description="A laboratory for how transformers come to reason in chains.",
+        epilog="Start with: sorites figure log-icot/2a, sorites verify LI-20, sorites list claims.",
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
+    shared = Parser(add_help=False)
+    shared.add_argument(
+        "--store", metavar="DIR", help="where results are kept (else $SORITES_STORE, else ./sorites-store)"
+    )
+    shared.add_argument("--json", metavar="PATH", help="write the result as JSON; - is standard output")
+    shared.add_argument("--quiet", action="store_true", help="no progress, no tables")
+    scaled = Parser(add_help=False)
+    sizes = "tiny: seconds; quick: 2 CPU cores (default); paper: the paper's own settings"
+    scaled.add_argument("--scale", choices=("tiny", "quick", "paper"), default="quick", help=sizes)
+    scaled.add_argument("--seeds", metavar="N", help="members of every ensemble")
+    made = {
+        name: commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".",
+                                  parents=[shared, scaled] if name in ("verify", "figure", "reproduce") else [shared])
+        for name, text in COMMANDS.items()
+    }  # fmt: skip
+    made["list"].add_argument("what", choices=("claims", "figures", "papers", "tasks", "models"))
+    made["show"].add_argument("id", help="LI-14, or log-icot/2b")
+    made["verify"].add_argument("ids", nargs="*", metavar="ID")
+    made["verify"].add_argument("--paper", metavar="SLUG", help="all claims of one paper")
+    made["verify"].epilog = "Any parameter of the claims is a flag too: sorites verify LI-14 --bits 24 --sparsity 8."
+    made["figure"].add_argument("id", metavar="SLUG/FIG")
+    made["figure"].add_argument("--out", metavar="DIR", default="figures")
+    made["run"].add_argument("file", nargs="?", metavar="FILE.py[:NAME]", help="a Run, or a function that returns one")
+    for flag, text in (("task", "parity, and, or, nand, nor, xor"), ("model", "see: sorites list models"),
+                       ("supervision", "log-icot, icot, direct, teacher-forcing")):  # fmt: skip
+        made["run"].add_argument(f"--{flag}", help=text)
+    for flag, default in (("bits", 16), ("sparsity", 4), ("batch", 500), ("steps", 200), ("every", 25)):
+        made["run"].add_argument(f"--{flag}", type=int, default=default, help=f"default {default}")
+    made["run"].add_argument("--rate", type=float, default=0.1, help="of Adam, default 0.1")
+    made["run"].add_argument("--decomposition", default="tree", help="tree or serial")
+    made["run"].add_argument("--seeds", metavar="N", default="8", help="members, default 8")
+    made["reproduce"].add_argument("--paper", metavar="SLUG", help="one paper only")
+    made["reproduce"].add_argument("--out", metavar="DIR", default="reproduction")
+    made["runs"].add_argument("action", choices=("list", "show", "diff", "query", "check", "export", "import"))
+    made["runs"].add_argument("arguments", nargs="*", metavar="ARG", help="ids, an SQL sentence, or paths")
+    made["cite"].add_argument("id", nargs="?", help="a paper, claim or figure; nothing cites sorites")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The entry point; returns the exit status."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        parser = build()
+        options, extra = parser.parse_known_args(arguments)
+        if options.command is None:
+            parser.print_help()
+            return 0
+        if extra and options.command not in ("verify", "figure"):
+            raise SpecError(
+                f"sorites {options.command} does not know {extra[0]!r}; see 'sorites {options.command} --help'"
+            )
+        options.overrides = overrides(extra)
+        if getattr(options, "seeds", None) is not None:
+            options.overrides["seeds"] = options.seeds
+        command = importlib.import_module(f".{options.command}_command", __package__)
+        return command.execute(options)
+    except SpecError as refusal:
+        print(f"sorites: {refusal}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("sorites: stopped; what was finished is in the store", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        return 0
+
+
+def overrides(extra: Sequence[str]) -> dict[str, str]:
+    """--name value pairs that no option claimed."""
+    found, rest = {}, list(extra)
+    while rest:
+        flag = rest.pop(0)
+        name, equals, value = flag.removeprefix("--").partition("=")
+        if not flag.startswith("--") or not name:
+            raise SpecError(f"a parameter is given as --name value: {flag!r}; write for example --bits 24")
+        if not equals:
+            if not rest or rest[0].startswith("--"):
+                raise SpecError(f"a parameter needs a value: {flag!r}; write for example {flag} 24")
+            value = rest.pop(0)
+        found[name.replace("-", "_")] = value
+    return found
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

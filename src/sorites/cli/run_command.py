@@ -1,0 +1,76 @@
+"""sorites run FILE.py[:NAME], or the same from flags"""
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+from ..errors import SpecError
+from .common import console, emit, nearest, open_store, progress
+
+
+def execute(options: Any) -> int:
+    run = from_file(options.file) if options.file else from_flags(options)
+    try:
+        seeds = int(options.overrides["seeds"])
+    except ValueError:
+        raise SpecError(f"--seeds takes a whole number: seeds={options.overrides['seeds']!r}; give it one") from None
+    with progress(options) as title:
+        title("training")
+        history = open_store(options).train(run, range(seeds)).history
+    members = history.members()
+    if not emit(options, members.to_dicts()):
+        screen = console(options)
+        screen.print(history)
+        solved = members["solved_at"].drop_nulls()
+        screen.print(
+            f"{len(solved)} of {seeds} members solved; {int(members['diverged'].sum())} diverged.",
+            highlight=False,
+        )
+    return 0
+
+
+def from_file(spec: str) -> Any:
+    """The Run of that name in a Python file (default: `run`)."""
+    from ..training import Run
+
+    path, _, name = spec.partition(":")
+    name = name or "run"
+    if not Path(path).is_file():
+        raise SpecError(f"sorites run reads a Python file: {path!r} is none; check the path")
+    loaded = importlib.util.spec_from_file_location(Path(path).stem, path)
+    assert loaded is not None
+    assert loaded.loader is not None
+    module = importlib.util.module_from_spec(loaded)
+    sys.modules[loaded.name] = module
+    loaded.loader.exec_module(module)
+    found = getattr(module, name, None)
+    if found is None:
+        raise nearest(f"name in {path}", name, [each for each in vars(module) if not each.startswith("_")])
+    found = found() if callable(found) and not isinstance(found, Run) else found
+    if not isinstance(found, Run):
+        raise SpecError(f"{path}:{name} must be a Run or a function that returns one; it is a {type(found).__name__}")
+    return found
+
+
+def from_flags(options: Any) -> Any:
+    """A Boolean task, a model and a curriculum by name."""
+    from ..models import MODELS
+    from ..supervision import Sampled
+    from ..tasks import GATES, Boolean
+    from ..training import CURRICULA, Adam, Evaluation, Run, stages
+
+    for flag, known in (("task", GATES), ("model", MODELS), ("supervision", CURRICULA)):
+        value = getattr(options, flag)
+        if value is None:
+            raise SpecError(f"sorites run needs a file, or --task, --model and --supervision: --{flag} is missing; "
+                            f"use one of {', '.join(known)}")  # fmt: skip
+        if value not in known:
+            raise nearest(flag, value, known)
+    task = Boolean(options.bits, options.sparsity, options.task, options.decomposition)
+    plan = CURRICULA[options.supervision](task.layout)
+    evaluation = Evaluation(every=options.every)
+    return Run(
+        MODELS[options.model](task),
+        stages(task, plan, Sampled(options.batch), Adam(options.rate), options.steps, evaluation),
+    )

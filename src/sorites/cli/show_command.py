@@ -1,0 +1,57 @@
+"""sorites show ID"""
+
+import inspect
+from typing import Any
+
+from .common import all_claims, all_figures, console, emit, nearest, open_store
+
+
+def execute(options: Any) -> int:
+    claims, figures = all_claims(), all_figures()
+    if options.id in claims:
+        record = _claim(claims[options.id], open_store(options).last_verdict(options.id))
+    elif options.id in figures:
+        record = _figure(figures[options.id])
+    else:
+        raise nearest("claim or figure", options.id, [*claims, *figures])
+    if not emit(options, record):
+        screen = console(options)
+        for name, value in record.items():
+            screen.print(f"[bold]{name}[/bold]  {value}", highlight=False)
+    return 0
+
+
+def _code(function: Any) -> str:
+    function = inspect.unwrap(function)
+    return f"{function.__module__}:{function.__code__.co_firstlineno} ({function.__name__})"
+
+
+def _claim(claim: Any, last: dict[str, Any] | None) -> dict[str, Any]:
+    import dataclasses
+
+    judged = None if last is None else f"{last['verdict']} at {last['scale']} scale, {last['created'][:19]} UTC"
+    return {
+        "id": claim.id,
+        "paper": claim.paper,
+        "label": claim.label,
+        "kind": claim.kind,
+        "says": claim.says,
+        "expected": claim.expected,
+        "code": _code(claim.check),
+        "parameters": {scale: dataclasses.asdict(size) for scale, size in claim.sizes.items()},
+        "departures": list(claim.departures),
+        "last verdict": judged,
+    }
+
+
+def _figure(figure: Any) -> dict[str, Any]:
+    import dataclasses
+
+    return {
+        "id": figure.id,
+        "title": figure.title,
+        "caption": figure.caption,
+        "code": _code(figure.measure),
+        "parameters": {scale: dataclasses.asdict(size) for scale, size in figure.sizes.items()},
+        "command": f"sorites figure {figure.id}",
+    }

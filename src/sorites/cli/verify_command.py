@@ -1,0 +1,91 @@
+"""sorites verify [ID ...] [--paper SLUG] [--<parameter> VALUE ...]"""
+
+import dataclasses
+from typing import Any
+
+from ..errors import SpecError
+from ..ledger import Verdict, verify
+from .common import all_claims, console, emit, nearest, open_store, paper_named, progress
+
+MARKS = {
+    "holds": "[green]✓ holds[/green]",
+    "fails": "[red]✗ fails[/red]",
+    "inconclusive": "[yellow]? inconclusive[/yellow]",
+}
+
+
+def execute(options: Any) -> int:
+    chosen = select(options.ids, options.paper)
+    check_overrides(chosen, options.scale, options.overrides)
+    store, verdicts = open_store(options), []
+    with progress(options) as title:
+        for number, claim in enumerate(chosen, start=1):
+            title(f"{number}/{len(chosen)} {claim.id}")
+            verdicts.append(verify(claim, options.scale, options.overrides))
+            store.put_verdict(verdicts[-1].record() | {"source": source()})
+    taken = emit(options, [verdict.record() for verdict in verdicts])
+    if not taken:
+        console(options).print(table(verdicts))
+    bad = [v for v in verdicts if v.verdict == "fails" or not (v.as_expected or options.overrides)]
+    return 1 if bad else 0
+
+
+def source() -> str:
+    from ..report.figures import package_source
+
+    return package_source()
+
+
+def select(ids: list[str], paper: str | None) -> list[Any]:
+    """The claims asked for; none named means all."""
+    claims = all_claims() if paper is None else paper_named(paper).claims()
+    for id in ids:
+        if id not in claims:
+            raise nearest("claim", id, claims)
+    return [claims[id] for id in ids] if ids else list(claims.values())
+
+
+def check_overrides(chosen: list[Any], scale: Any, overrides: dict[str, str]) -> None:
+    """An override that no selected claim has is bad usage."""
+    known = {field.name for claim in chosen for field in dataclasses.fields(claim.parameters(scale))}
+    for name in overrides:
+        if name not in known:
+            names = ", ".join(f"--{each}" for each in sorted(known))
+            raise SpecError(f"no selected claim has the parameter {name!r}; use {names}")
+
+
+def table(verdicts: list[Verdict]):
+    """The verdicts as people read them."""
+    from rich import box
+    from rich.table import Table
+
+    found = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    found.add_column("claim", no_wrap=True)
+    found.add_column("says", ratio=3)
+    found.add_column("predicted → measured (± tolerance)", ratio=3)
+    found.add_column("verdict", no_wrap=True)
+    found.add_column("seeds", justify="right")
+    found.add_column("s", justify="right")
+    for v in verdicts:
+        says = (
+            v.says
+            if v.erratum is None
+            else f"{v.says}\n[dim]Erratum: the printed form {v.erratum['printed_verdict']}.[/dim]"
+        )
+        mark = MARKS[v.verdict] + ("" if v.as_expected else "\n[red]unexpected[/red]")
+        found.add_row(f"{v.id}\n[dim]{v.kind}[/dim]", says, numbers(v), mark, str(v.seeds or ""), f"{v.seconds:.1f}")
+    return found
+
+
+def numbers(verdict: Verdict) -> str:
+    def text(value: float | None) -> str:
+        return "·" if value is None else f"{value:.4g}"
+
+    if not isinstance(verdict.measured, dict):
+        return f"{text(verdict.predicted)} → {text(verdict.measured)} (± {text(verdict.tolerance)})"
+    lines = []
+    for name, measured in verdict.measured.items():
+        tolerance = verdict.tolerance[name]
+        slack = "" if tolerance is None else f" (± {text(tolerance)})"
+        lines.append(f"{name}: {text(verdict.predicted[name])} → {text(measured)}{slack}")
+    return "\n".join(lines)

@@ -1,0 +1,147 @@
+"""Making a figure: tables from the store, from recorded results, or measured now; then the picture."""
+
+import dataclasses
+import functools
+import hashlib
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ..drawing import save, style
+from ..errors import SpecError
+from ..papers.figure import Figure, Frames
+from ..store import Store
+from ..store.provenance import commit, now
+
+PACKAGE = Path(__file__).resolve().parents[1]
+
+
+@functools.cache
+def package_source() -> str:
+    """A hash of every source file of sorites: what a stored verdict or table was computed by."""
+    digest = hashlib.sha256()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        digest.update(str(path.relative_to(PACKAGE)).encode() + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def results_folder() -> Path:
+    """Recorded paper-scale measurements: beside the source in a checkout, inside the package when installed."""
+    beside = PACKAGE.parents[1] / "results"
+    return beside if beside.is_dir() else PACKAGE / "results"
+
+
+@dataclasses.dataclass(frozen=True)
+class Made:
+    """A figure on disk."""
+
+    figure: Figure[Any]
+    parameters: Any
+    scale: str
+    png: Path
+    pdf: Path
+    data: Path
+    finding: str | None
+    origin: str  # where the tables came from
+    command: str
+
+    def record(self, relative_to: Path | None = None) -> dict[str, Any]:
+        """As the page wants it; links are relative to the page's folder."""
+
+        def link(path: Path) -> str:
+            return os.path.relpath(path, relative_to) if relative_to else str(path)
+
+        return {
+            "id": self.figure.id,
+            "title": self.figure.title,
+            "caption": self.figure.caption,
+            "finding": self.finding,
+            "command": self.command,
+            "png": self.png,
+            "pdf": link(self.pdf),
+            "data": link(self.data),
+            "seeds": getattr(self.parameters, "seeds", 0),
+            "scale": self.scale,
+        }
+
+
+def make_figure(figure: Figure[Any], parameters: Any, scale: str, store: Store, out: Path, command: str) -> Made:
+    """PNG, PDF and Parquet under `out`, from tables that are measured at most once per source and parameters."""
+    frames, origin = tables(figure, parameters, scale, store)
+    with style():
+        picture = figure.draw(frames, parameters)
+    metadata = {
+        "Title": f"{figure.id}: {figure.title}",
+        "spec": table_key(figure, parameters),
+        "commit": commit() or "unknown",
+        "seeds": str(getattr(parameters, "seeds", 0)),
+        "parameters": json.dumps(dataclasses.asdict(parameters)),
+        "origin": origin,
+    }
+    folder = out / figure.paper
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        png, pdf = save(picture, folder, figure.name, metadata)
+        for name, frame in frames.items():
+            frame.write_parquet(
+                folder / (f"{figure.name}.parquet" if name == "data" else f"{figure.name}-{name}.parquet")
+            )
+    except OSError as error:
+        raise SpecError(
+            f"figures are written under --out: {folder} ({error.strerror}); choose a folder you can write to"
+        ) from None
+    finding = figure.find(frames, parameters) if figure.find else None
+    return Made(figure, parameters, scale, png, pdf, folder / f"{figure.name}.parquet", finding, origin, command)
+
+
+def table_key(figure: Figure[Any], parameters: Any) -> str:
+    spec = json.dumps([figure.id, dataclasses.asdict(parameters), package_source()], sort_keys=True)
+    return hashlib.sha256(spec.encode()).hexdigest()[:16]
+
+
+def tables(figure: Figure[Any], parameters: Any, scale: str, store: Store) -> tuple[Frames, str]:
+    """The figure's tables and where they came from."""
+    place = store.figure_folder(figure.paper, figure.name, table_key(figure, parameters))
+    found = read_tables(place)
+    if found is not None:
+        return found, "store"
+    recorded = results_folder() / "figures" / figure.paper / figure.name
+    if scale == "paper" and (found := read_tables(recorded, dataclasses.asdict(parameters))) is not None:
+        return found, f"results/figures/{figure.id}"
+    frames = figure.measure(parameters, store.train)
+    write_tables(place, frames, dataclasses.asdict(parameters))
+    return frames, "measured now"
+
+
+def read_tables(folder: Path, parameters: dict[str, Any] | None = None) -> Frames | None:
+    """The tables of a whole folder, or None; with parameters, only if they were measured with these."""
+    try:
+        about = json.loads((folder / "about.json").read_text())
+        if parameters is not None and about["parameters"] != json.loads(json.dumps(parameters)):
+            return None
+        return {name: pl.read_parquet(folder / f"{name}.parquet") for name in about["tables"]}
+    except (OSError, ValueError, KeyError, pl.exceptions.PolarsError):
+        return None
+
+
+def write_tables(folder: Path, frames: Frames, parameters: dict[str, Any]) -> None:
+    """Written aside and renamed: the folder is whole or absent; a damaged one makes room."""
+    aside = folder.with_name(f"{folder.name}.partial-{os.getpid()}")
+    try:
+        aside.mkdir(parents=True)
+        for name, frame in frames.items():
+            frame.write_parquet(aside / f"{name}.parquet")
+        about = {"tables": list(frames), "parameters": parameters, "commit": commit(), "created": now()}
+        (aside / "about.json").write_text(json.dumps(about, indent=1))
+        if folder.exists():
+            folder.rename(folder.with_name(f"{folder.name}.damaged-{os.getpid()}"))
+        aside.rename(folder)
+    except OSError as error:
+        shutil.rmtree(aside, ignore_errors=True)
+        raise SpecError(
+            f"a store is a folder one can write to: {folder} ({error.strerror}); choose another --store"
+        ) from None
