@@ -15,7 +15,7 @@ from ...tasks import Boolean, Parity
 from ...theory import gated_laws, tree_law
 from ...training import CURRICULA, GD, Adam, Evaluation, Quantised, Run, Trained, log_icot, stages, train
 
-Trainer = Callable[[Run, Sequence[int]], Trained]
+Trainer = Callable[[Run | Sequence[Run], Sequence[int]], Trained]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,6 +1,5 @@
 """New figures: where Algorithm 1 succeeds over (K, B), and how its error falls with K."""
 
-import dataclasses
 import math
 
 import numpy as np
@@ -10,32 +9,19 @@ from ...drawing import COLOURS, new_figure
 from ...statistics import wilson
 from ...theory import gated_laws, tree_law
 from ..figure import Figure, Frames
-from .experiments import AlgorithmOne, Trainer
-
-
-@dataclasses.dataclass(frozen=True)
-class SuccessMap:
-    bits: int = 16
-    sparsity: int = 8
-    strengths: tuple[float, ...] = (2, 3, 4, 5, 6, 7, 8, 9, 10)
-    batches: tuple[int, ...] = (1_000, 3_000, 10_000, 30_000, 100_000)
-    seeds: int = 10
+from .experiments import Trainer
+from .grids import LARGE, ErrorLaw, SuccessMap
 
 
 def _success(size: SuccessMap, trainer: Trainer) -> Frames:
     rows = []
-    for samples in size.batches:  # K is data: all strengths and seeds of a batch size are one ensemble
-        experiments = [AlgorithmOne(size.bits, size.sparsity, strength, samples) for strength in size.strengths]
-        runs = [experiment.run() for experiment in experiments for _ in range(size.seeds)]
-        seeds = [seed for _ in experiments for seed in range(size.seeds)]
-        history = trainer(runs, seeds).history  # pyright: ignore
-        accuracy = history.last("accuracy").reshape(len(experiments), size.seeds)
-        error = history.last("error").reshape(len(experiments), size.seeds)
-        for strength, right, worst in zip(size.strengths, accuracy, error, strict=True):
-            for seed in range(size.seeds):
-                rows.append({"strength": float(strength), "samples": samples, "seed": seed,
-                             "accuracy": float(right[seed]), "error": float(worst[seed])})  # fmt: skip
-    return {"data": pl.DataFrame(rows)}
+    for samples, (runs, seeds) in zip(size.batches, size.ensembles().values(), strict=True):
+        history = trainer(runs, seeds).history
+        strengths = np.repeat(np.array(size.strengths, float), size.seeds)
+        columns = {"strength": strengths, "samples": np.full(len(seeds), samples), "seed": seeds}
+        outcomes = {name: history.last(name).astype(float) for name in ("accuracy", "error")}
+        rows.append(pl.DataFrame(columns | outcomes))
+    return {"data": pl.concat(rows)}
 
 
 def _draw_success(frames: Frames, size: SuccessMap):
@@ -58,7 +44,7 @@ def _draw_success(frames: Frames, size: SuccessMap):
         )
     noise = [math.sqrt(2) * k * math.sqrt(size.bits / b) for b in size.batches for k in size.strengths]
     noise = np.array(noise).reshape(grid.shape)
-    lines = ax.contour(np.arange(grid.shape[1]) + 0.5, np.arange(grid.shape[0]) + 0.5, noise, levels=[0.2],
+    ax.contour(np.arange(grid.shape[1]) + 0.5, np.arange(grid.shape[0]) + 0.5, noise, levels=[0.2],
                        colors=COLOURS["vermillion"], linewidths=1.8, linestyles="--")  # fmt: skip
     ax.plot(
         [],
@@ -67,7 +53,6 @@ def _draw_success(frames: Frames, size: SuccessMap):
         linestyle="--",
         label=r"noise of a weight $\sqrt{2}K\sqrt{n/B}=0.2$",
     )
-    del lines
     ax.set_xticks(np.arange(grid.shape[1]) + 0.5, [f"{k:g}" for k in size.strengths])
     ax.set_yticks(np.arange(grid.shape[0]) + 0.5, [f"{b:,}" for b in size.batches])
     ax.set(xlabel="strength K (weight that a child should get)", ylabel="chains per stage B")
@@ -93,20 +78,9 @@ def _find_success(frames: Frames, size: SuccessMap) -> str:
     )
 
 
-@dataclasses.dataclass(frozen=True)
-class ErrorLaw:
-    bits: int = 16
-    sparsity: int = 8
-    strengths: tuple[float, ...] = (4, 5, 6, 7, 8, 9, 10)
-    samples: int = 200_000
-    seeds: int = 10
-
-
 def _errors(size: ErrorLaw, trainer: Trainer) -> Frames:
-    experiments = [AlgorithmOne(size.bits, size.sparsity, k, size.samples) for k in size.strengths]
-    runs = [experiment.run() for experiment in experiments for _ in range(size.seeds)]
-    seeds = [seed for _ in experiments for seed in range(size.seeds)]
-    history = trainer(runs, seeds).history  # pyright: ignore
+    ((runs, seeds),) = size.ensembles().values()
+    history = trainer(runs, seeds).history
     measured = pl.DataFrame(
         {
             "strength": np.repeat(np.array(size.strengths, float), size.seeds),
@@ -161,7 +135,7 @@ FIGURES = (
         {
             "tiny": SuccessMap(8, 4, (4, 6), (1_000, 4_000), 2),
             "quick": SuccessMap(),
-            "paper": SuccessMap(30, 16, tuple(range(3, 13)), (10_000, 30_000, 60_000, 100_000, 150_000, 300_000, 600_000), 40),
+            "paper": LARGE["success-map"],
         },
         _success, _draw_success, _find_success, seconds=40,
     ),
@@ -172,7 +146,7 @@ FIGURES = (
         {
             "tiny": ErrorLaw(8, 4, (4, 6), 4_000, 2),
             "quick": ErrorLaw(),
-            "paper": ErrorLaw(30, 16, tuple(range(4, 13)), 600_000, 40),
+            "paper": LARGE["error-law"],
         },
         _errors, _draw_errors, _find_errors, seconds=30,
     ),

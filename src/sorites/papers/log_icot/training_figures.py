@@ -1,6 +1,5 @@
 """Figures 2(b) and 3: the AdamW experiment over seeds, and the attention it ends with."""
 
-import dataclasses
 import math
 
 import numpy as np
@@ -12,12 +11,13 @@ from ...tasks import Parity
 from ...theory import tree_law
 from ..figure import Figure, Frames
 from .experiments import AdamExperiment, Trainer
+from .grids import LARGE, Losses
 
 
-def _losses(size: AdamExperiment, trainer: Trainer) -> Frames:
+def _losses(size: Losses, trainer: Trainer) -> Frames:
     frames = []
-    for decay in (size.decay, 0.0):
-        history = trainer(dataclasses.replace(size, decay=decay).run(), range(size.seeds)).history
+    for decay, (runs, seeds) in zip((size.decay, 0.0), size.ensembles().values(), strict=True):
+        history = trainer(runs, seeds).history
         frames.append(history.frame().with_columns(pl.lit(decay).alias("decay")))
     law = [
         {
@@ -30,7 +30,7 @@ def _losses(size: AdamExperiment, trainer: Trainer) -> Frames:
     return {"data": pl.concat(frames), "law": pl.DataFrame(law)}
 
 
-def _draw_losses(frames: Frames, size: AdamExperiment):
+def _draw_losses(frames: Frames, size: Losses):
     figure = new_figure(7.4, 4.2)
     ax = figure.subplots()
     data, law = frames["data"], frames["law"]
@@ -50,7 +50,7 @@ def _draw_losses(frames: Frames, size: AdamExperiment):
     return figure
 
 
-def _find_losses(frames: Frames, size: AdamExperiment) -> str:
+def _find_losses(frames: Frames, size: Losses) -> str:
     data, law = frames["data"], frames["law"]
     ends = data.group_by("decay", "seed", maintain_order=True).agg(pl.col("accuracy").last())
     right = ends.group_by("decay", maintain_order=True).agg((pl.col("accuracy") == 1).sum().alias("right"))
@@ -111,20 +111,19 @@ def _find_maps(frames: Frames, size: AdamExperiment) -> str:
     return f"Least mass of any query on its two largest sources, by layer: {text}."
 
 
-TINY = AdamExperiment(8, 4, steps=50, batch=64, seeds=2)
 FIGURES = (
     Figure(
         "log-icot/2b", "Validation loss under the Log-ICoT curriculum",
         "Loss of the current stage on 2,000 held-out chains, evaluated on entry to each stage and every 25 steps. Diamonds "
         "are the start-of-stage losses predicted without any fit. Weight decay is unstated in the paper: its library "
         "default makes the loss creep up within a stage, zero does not.",
-        {"tiny": TINY, "quick": AdamExperiment(seeds=32), "paper": AdamExperiment(seeds=1024)},
+        {"tiny": Losses(8, 4, steps=50, batch=64, seeds=2), "quick": Losses(seeds=32), "paper": LARGE["2b"]},
         _losses, _draw_losses, _find_losses, seconds=30,
     ),
     Figure(
         "log-icot/3", "Attention maps of the trained transformer",
         "Softmax attention at the final stage, one seed; only the rows that a layer writes are shown. Dotted lines are level "
         "ends, red ticks the secret bits. Each thought attends to its two children.",
-        {"tiny": dataclasses.replace(TINY, seeds=1), "quick": AdamExperiment(seeds=1)}, _maps, _draw_maps, _find_maps, seconds=15,
+        {"tiny": AdamExperiment(8, 4, steps=50, batch=64, seeds=1), "quick": AdamExperiment(seeds=1)}, _maps, _draw_maps, _find_maps, seconds=15,
     ),
 )  # fmt: skip

@@ -1,75 +1,38 @@
 """Beyond the paper: three gate designs under four ways of teaching."""
 
-import dataclasses
-
 import numpy as np
 import polars as pl
 
 from ...drawing import COLOURS, new_figure
-from ...models import MODELS
-from ...probes import Answer, ChildMass, Loss
 from ...statistics import wilson
-from ...supervision import Sampled
 from ...tasks import Parity
-from ...training import CURRICULA, Adam, Evaluation, Run, stages
 from ..figure import Figure, Frames
 from .experiments import Trainer
+from .grids import LARGE, LESSONS, VARIANTS, Variants
 
-VARIANTS = {
-    "gated": "gates of the paper",
-    "reader": "shown thoughts are read",
-    "open-gates": "trainable gates",
-}
-LESSONS = {
-    "log-icot": "Log-ICoT",
-    "icot": "linear ICoT",
-    "direct": "no curriculum",
-    "teacher-forcing": "teacher forcing",
-}
 TINTS = ("blue", "orange", "purple", "green")
-
-
-@dataclasses.dataclass(frozen=True)
-class Variants:
-    bits: int = 16
-    sparsity: int = 8
-    batch: int = 500
-    rate: float = 0.1
-    steps: int = 2100  # in all, shared evenly among a curriculum's stages
-    every: int = 50
-    seeds: int = 8
-
-
-def _run(size: Variants, model: str, curriculum: str) -> Run:
-    task = Parity(size.bits, size.sparsity)
-    plan = CURRICULA[curriculum](task.layout)
-    each = max(1, size.steps // len(plan) // size.every) * size.every
-    probes = (Loss(), Answer(), Answer(rolls=True), ChildMass())
-    evaluation = Evaluation(size.every, 1000, probes)
-    return Run(MODELS[model](task), stages(task, plan, Sampled(size.batch), Adam(size.rate), each, evaluation))  # pyright: ignore
 
 
 def _variants(size: Variants, trainer: Trainer) -> Frames:
     rows, depth = [], Parity(size.bits, size.sparsity).layout.depth
-    for model in VARIANTS:
-        for curriculum in LESSONS:
-            run = _run(size, model, curriculum)
-            history = trainer(run, range(size.seeds)).history
-            for seed in range(size.seeds):
-                solved = int(history.solved_at[seed])
-                rows.append(
-                    {
-                        "model": model,
-                        "curriculum": curriculum,
-                        "stages": len(run.stages),
-                        "seed": seed,
-                        "one pass": float(history.last("accuracy")[seed]),
-                        "written out": float(history.last("rolled_accuracy")[seed]),
-                        "passes written out": depth,
-                        "chains to solve": None if solved < 0 else solved * size.batch,
-                        "chains": int(history.samples[seed]),
-                    }
-                )
+    names = [(model, lesson) for model in VARIANTS for lesson in LESSONS]
+    for (model, curriculum), (runs, seeds) in zip(names, size.ensembles().values(), strict=True):
+        history = trainer(runs, seeds).history
+        for seed in seeds:
+            solved = int(history.solved_at[seed])
+            rows.append(
+                {
+                    "model": model,
+                    "curriculum": curriculum,
+                    "stages": len(runs[0].stages),
+                    "seed": seed,
+                    "one pass": float(history.last("accuracy")[seed]),
+                    "written out": float(history.last("rolled_accuracy")[seed]),
+                    "passes written out": depth,
+                    "chains to solve": None if solved < 0 else solved * size.batch,
+                    "chains": int(history.samples[seed]),
+                }
+            )
     return {"data": pl.DataFrame(rows, infer_schema_length=None)}
 
 
@@ -129,7 +92,7 @@ FIGURES = (
         "every held-out chain in one pass with all thoughts padded; diamonds: when the chain is written out level by level "
         "(log2 k passes). Dots: chains until first solved. The paper's gates never read a shown thought (LI-20), so there the "
         "curricula differ only in labels and readout.",
-        {"tiny": Variants(8, 4, 64, 0.1, 60, 10, 2), "quick": Variants(), "paper": Variants(30, 16, 500, 0.1, 6000, 50, 64)},
+        {"tiny": Variants(8, 4, 64, 0.1, 60, 10, 2), "quick": Variants(), "paper": LARGE["variants"]},
         _variants, _draw_variants, _find_variants, seconds=120,
     ),
 )  # fmt: skip
