@@ -9,6 +9,8 @@ so with v^(0) the padded chain (levels counted from the inputs, level 0)
 `models.block` is the literal twin with embeddings of size T + B(L+1).
 """
 
+from collections.abc import Callable
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -26,6 +28,29 @@ def live_shapes(layout: Layout) -> list[tuple[int, int]]:
     return [(end - start, start) for start, end in zip(layout.ends, layout.ends[1:], strict=False)]
 
 
+def climb(
+    attention: Live,
+    inputs: Float[Array, " input *batch"],
+    link: AbstractLink,
+    reads: Callable[[int, Float[Array, " node *batch"]], Float[Array, " node *batch"]],
+) -> list[Float[Array, " node *batch"]]:
+    """The phi-output of every layer; `reads(level, output)` is what later layers read in its place.
+
+    No layer changes the inputs, so the attention of all layers to them is one matrix product.
+    """
+    width = inputs.shape[0]
+    from_inputs = jnp.concatenate([scores[:, :width] for scores in attention]) @ inputs
+    outputs, known, start = [], [], 0
+    for level, scores in enumerate(attention, start=1):
+        z = from_inputs[start : start + scores.shape[0]]
+        if known:
+            z = z + scores[:, width:] @ jnp.concatenate(known)
+        outputs.append(link(z))
+        known.append(reads(level, outputs[-1]))
+        start += scores.shape[0]
+    return outputs
+
+
 class Gated(AbstractModel):
     """The paper's model: a thought's value is always recomputed, so shown thoughts are never read (LI-20)."""
 
@@ -39,11 +64,9 @@ class Gated(AbstractModel):
     def read(self, feed: Float[Array, " position *batch"], depth: int | None = None) -> Prediction:
         depth = self.layout.depth if depth is None else depth
         attention = self.attention()[:depth]
-        known = feed[: self.layout.inputs]
-        for scores in attention:
-            known = jnp.concatenate([known, self.link(scores @ known)])
-        values = jnp.concatenate([known, feed[self.layout.ends[depth] :]])  # the stage readout Psi_depth
-        return Prediction(values[self.layout.inputs :, None, None], attention)
+        outputs = climb(attention, feed[: self.layout.inputs], self.link, lambda level, output: output)
+        values = jnp.concatenate([*outputs, feed[self.layout.ends[depth] :]])  # the stage readout Psi_depth
+        return Prediction(values[:, None, None], attention)
 
     def read_batch(self, chains: Chain, depth: int | None = None):
         return self.read(padded_signs(chains), depth).scores  # every layer is one matrix product

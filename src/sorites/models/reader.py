@@ -11,7 +11,7 @@ from jaxtyping import Array, Bool, Float
 
 from ..tasks import AbstractTask, Chain, Layout
 from .base import AbstractModel, Prediction, padded_signs
-from .gated import Live, live_shapes
+from .gated import Live, climb, live_shapes
 from .links import AbstractLink, link_named
 
 
@@ -29,14 +29,17 @@ class Reader(AbstractModel):
         signs, shown = feed
         ends, depth = self.layout.ends, self.layout.depth if depth is None else depth
         attention = self.attention()[:depth]
-        known, outputs = signs[: ends[0]], []
-        for level, scores in enumerate(attention):
-            output = self.link(scores @ known)
-            outputs.append(output)
-            here = slice(ends[level], ends[level + 1])
-            known = jnp.concatenate([known, jnp.where(shown[here], signs[here], output)])
+
+        def reads(level: int, output: Array) -> Array:
+            here = slice(ends[level - 1], ends[level])
+            return jnp.where(shown[here], signs[here], output)
+
+        outputs = climb(attention, signs[: ends[0]], self.link, reads)
         values = jnp.concatenate([*outputs, signs[ends[depth] :]])
         return Prediction(values[:, None, None], attention)
+
+    def read_batch(self, chains: Chain, depth: int | None = None):
+        return self.read((padded_signs(chains), chains.shown), depth).scores
 
     def attention(self) -> Live:
         return tuple(jax.nn.softmax(weight, axis=-1) for weight in self.weights)

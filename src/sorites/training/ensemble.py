@@ -165,13 +165,16 @@ def _lanes(run: Run) -> str:
 
 
 def _stacked(runs: Sequence[Run]) -> Run:
-    """One run whose arrays have a leading member axis."""
-    arrays, static = zip(*(eqx.partition(run, eqx.is_array_like) for run in runs), strict=True)
+    """One run whose arrays have a leading member axis; a run that many members share is read once."""
+    distinct = list({id(run): run for run in runs}.values())
+    rows = np.array([next(n for n, run in enumerate(distinct) if run is each) for each in runs])
+    arrays, static = zip(*(eqx.partition(run, eqx.is_array_like) for run in distinct), strict=True)
+    shapes = [jax.tree.map(np.shape, each) for each in arrays]
     require(
-        all(eqx.tree_equal(other, static[0]) is True for other in static[1:]),
+        all(eqx.tree_equal(other, static[0]) is True for other in static[1:]) and shapes == shapes[:1] * len(shapes),
         "the runs of one ensemble differ in arrays only (rates, weights, masks); train the others apart",
     )
-    stacked = jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(leaf) for leaf in leaves]), *arrays)
+    stacked = jax.tree.map(lambda *leaves: jnp.asarray(np.stack(leaves)[rows]), *arrays)
     return eqx.combine(stacked, static[0])
 
 

@@ -31,7 +31,7 @@ def _losses(size: Losses, trainer: Trainer) -> Frames:
 
 
 def _draw_losses(frames: Frames, size: Losses):
-    figure = new_figure(7.4, 4.2)
+    figure = new_figure(7.4, 4.8)
     ax = figure.subplots()
     data, law = frames["data"], frames["law"]
     for decay, colour in zip(data["decay"].unique(maintain_order=True), ("blue", "green"), strict=False):
@@ -40,13 +40,14 @@ def _draw_losses(frames: Frames, size: Losses):
         steps = part["step"].to_numpy().reshape(seeds, -1)[0]
         values = np.maximum(part["loss"].to_numpy().reshape(seeds, -1), 1e-12)
         band(ax, steps, values, f"weight decay {decay:g} (median, 10–90 % of {seeds} seeds)", colour)
-    ax.scatter(law["step"], law["loss"], marker="D", s=34, color=COLOURS["vermillion"], zorder=5,
+    ax.scatter(law["step"], law["loss"], marker="D", s=34, color=COLOURS["vermillion"], zorder=5, clip_on=False,
                label="start of stage, exact tree law (LI-21)")  # fmt: skip
     stage_lines(ax, law["step"].to_list()[1:])
     ax.set_yscale("log")
     ax.set(xlabel="training step", ylabel="validation loss of the stage (Eq. 1)")
     ax.set_title(f"Log-ICoT with AdamW, n={size.bits}, k={size.sparsity}, batch {size.batch}")
-    ax.legend(loc="lower left")
+    ax.set_xlim(0, law["step"].to_list()[1] * law.height)
+    figure.legend(loc="outside lower center", ncols=1)
     return figure
 
 
@@ -92,13 +93,13 @@ def _draw_maps(frames: Frames, size: AdamExperiment):
         for position in frames["secret"]["position"]:
             ax.plot([position - 0.5] * 2, [-0.045, -0.01], color=COLOURS["vermillion"], linewidth=2,
                     transform=ax.get_xaxis_transform(), clip_on=False)  # fmt: skip
-        ax.invert_yaxis()
         ax.tick_params(axis="x", pad=6)
         ax.set(title=f"layer {layer}", xlabel="source position")
         ax.grid(False)
     ticks = np.arange(0, layout.thoughts, 2)
     axes[0].set_yticks(ticks + 0.5, ticks + layout.inputs + 1)
     axes[0].set_ylabel("query position")
+    axes[0].invert_yaxis()  # shared by all panels
     assert image is not None
     figure.colorbar(image, ax=list(axes), label="attention", shrink=0.9)
     return figure

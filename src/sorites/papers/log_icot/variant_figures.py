@@ -64,7 +64,8 @@ def _draw_variants(frames: Frames, size: Variants):
     left.invert_yaxis()
     left.set(xlabel=f"share of {size.seeds} seeds solved at the end (95 % Wilson)", xlim=(0, 1.02))
     left.set_title("Answer in one forward pass")
-    right.set(xlabel="chains until first solved in one pass (bar: median)", xlim=(0, size.steps * size.batch * 1.03))
+    right.set_xscale("log")
+    right.set(xlabel="chains until first solved in one pass (bar: median)", xlim=(size.batch * size.every / 2, None))
     right.set_title("Cost")
     figure.legend(loc="outside lower center", ncols=3)
     return figure
