@@ -1,5 +1,6 @@
 """Intervals and slopes."""
 
+from .means import mean_interval as mean_interval
 from .proportions import Interval as Interval
 from .proportions import wilson as wilson
 from .slopes import Slope as Slope

@@ -9,6 +9,8 @@ import numpy as np
 
 if TYPE_CHECKING:
     import polars
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -108,6 +110,22 @@ class History:
             metrics[name][:, places] = values
         stage, step = np.array(where).T
         return dataclasses.replace(self, stage=stage, step=step, metrics=metrics)
+
+    def plot(self, metric: str = "loss", ax: "Axes | None" = None) -> "Figure":
+        """Median and 10-90 % band of a metric over the members, stage lines included; returns the figure."""
+        from ..drawing import band, new_figure, stage_lines, style
+
+        values = self.metrics[metric]
+        with style():
+            axes: Any = new_figure().subplots() if ax is None else ax
+            for level in range(values[0, 0].size):
+                label = f"level {level + 1}" if values.ndim > 2 else f"{len(self.seeds)} seeds, median and 10–90 %"
+                band(axes, self.step, values.reshape(*values.shape[:2], -1)[:, :, level], label)
+            starts = [int(self.step[self.stage == stage][0]) for stage in np.unique(self.stage)]
+            stage_lines(axes, starts[1:])
+            axes.set(xlabel="training step", ylabel=metric.replace("_", " "))
+            axes.legend()
+        return axes.figure
 
     def __rich__(self):
         from rich.table import Table

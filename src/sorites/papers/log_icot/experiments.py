@@ -86,7 +86,7 @@ class AdamExperiment:
     quantised: bool = False  # unstated; round the weights as Algorithm 1 does
     model: str = "gated"
     curriculum: str = "log-icot"
-    seeds: int = 8
+    seeds: int = 32
 
     def run(self) -> Run:
         task = Parity(self.bits, self.sparsity)

@@ -12,7 +12,6 @@ from ..figure import Figure, Frames
 from .experiments import Trainer
 from .grids import LARGE, ErrorLaw, SuccessMap
 
-
 ROUNDING = 1e-6  # float32: the cosine link is exact to about this
 
 

@@ -1,0 +1,194 @@
+"""The command line's contract: exit status, JSON, one sentence for bad input, nothing lost."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from sorites.cli.main import main
+from sorites.papers.paper import PAPERS
+
+
+@pytest.fixture
+def sorites(tmp_path, monkeypatch, capsys):
+    """Run a command in an empty folder; returns (status, standard output, standard error)."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SORITES_STORE", raising=False)
+
+    def run(*words):
+        status = main(words)
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return run
+
+
+def test_verify_prints_records(sorites):
+    status, out, _ = sorites("verify", "LI-1", "LI-24", "--scale", "tiny", "--json", "-")
+    records = json.loads(out)
+    assert status == 0
+    assert [record["id"] for record in records] == ["LI-1", "LI-24"]
+    assert all(record["verdict"] == "holds" for record in records)
+    assert records[0]["parameters"] == {"bits": 16, "sparsity": 8}
+
+
+def test_parameters_are_flags(sorites, tmp_path):
+    status, _, _ = sorites("verify", "LI-24", "--bits=20", "--sparsity", "8", "--json", "found.json", "--quiet")
+    assert status == 0
+    assert json.loads((tmp_path / "found.json").read_text())[0]["parameters"] == {"bits": 20, "sparsity": 8}
+
+
+def test_a_verdict_is_remembered(sorites):
+    sorites("verify", "LI-24", "--scale", "tiny", "--quiet")
+    status, out, _ = sorites("show", "LI-24", "--json", "-")
+    assert status == 0
+    assert json.loads(out)["last verdict"].startswith("holds at tiny")
+
+
+def test_a_figure_brings_its_data(sorites, tmp_path):
+    status, out, _ = sorites("figure", "log-icot/2a", "--scale", "tiny")
+    assert status == 0
+    for kind in ("png", "pdf", "parquet"):
+        assert (tmp_path / "figures" / "log-icot" / f"2a.{kind}").stat().st_size > 0
+    assert "2a.png" in out
+
+
+@pytest.mark.parametrize("what", ["claims", "figures", "papers", "tasks", "models"])
+def test_lists(sorites, what):
+    status, out, _ = sorites("list", what, "--json", "-")
+    assert status == 0
+    assert len(json.loads(out)) > 0
+
+
+def test_cite(sorites):
+    for words in ((), ("LI-14",), ("log-icot/2b",), ("log-icot",)):
+        status, out, _ = sorites("cite", *words)
+        assert status == 0
+        assert out.startswith("@")
+
+
+FILE = "import sorites as so\ntask = so.Parity(6, 2)\n"
+GOOD = (
+    FILE + "steps = so.Evaluation(every=2, count=16)\n"
+    "run = so.Run(so.gated(task), so.stages(task, so.log_icot(task.layout), so.Sampled(16), so.Adam(0.1), 4, steps))\n"
+)
+
+
+def test_a_file_runs_once_and_is_found_again(sorites, tmp_path):
+    (tmp_path / "mine.py").write_text(GOOD)
+    status, out, _ = sorites("run", "mine.py", "--seeds", "3", "--json", "-")
+    assert status == 0
+    assert [row["seed"] for row in json.loads(out)] == [0, 1, 2]
+    status, out, _ = sorites("runs", "list", "--json", "-")
+    assert len(json.loads(out)) == 1
+    sorites("run", "mine.py:run", "--seeds", "3", "--quiet")
+    status, again, _ = sorites("runs", "list", "--json", "-")
+    assert json.loads(again) == json.loads(out)
+    assert sorites("runs", "check")[0] == 0
+    status, out, _ = sorites("runs", "query", "select count(*) as n from members", "--json", "-")
+    assert json.loads(out) == [{"n": 3}]
+
+
+BAD = {
+    "sparsity not a power of two": (("verify", "LI-14", "--sparsity", "12"), "use 8 or 16"),
+    "sparsity above bits": (("verify", "LI-14", "--bits", "8", "--sparsity", "16"), "sparsity=16 > bits=8"),
+    "unknown claim": (("verify", "LI-41"), "did you mean 'LI-4'"),
+    "unknown claim, other case": (("verify", "li-14"), "did you mean 'LI-14'"),
+    "unknown figure": (("figure", "log-icot/2c"), "did you mean 'log-icot/2"),
+    "unknown paper": (("verify", "--paper", "log-cot"), "did you mean 'log-icot'"),
+    "unknown to show": (("show", "LI-99"), "did you mean"),
+    "negative rate": (("verify", "LI-22", "--rate", "-1"), "rate=-1"),
+    "zero seeds": (("verify", "LI-14", "--seeds", "0"), "seeds=0"),
+    "seeds that are no number": (("verify", "LI-14", "--seeds", "many"), "whole number"),
+    "parameter no claim has": (("verify", "LI-1", "--colour", "3"), "no selected claim has the parameter 'colour'"),
+    "seeds for an identity": (("verify", "LI-1", "--seeds", "3"), "no selected claim has the parameter 'seeds'"),
+    "parameter without value": (("verify", "LI-1", "--bits"), "needs a value"),
+    "stray word": (("verify", "LI-1", "--bits", "8", "extra"), "extra"),
+    "unwritable store": (("verify", "LI-24", "--store", "/dev/null/x"), "store"),
+    "unknown command": (("veryfy",), "invalid choice"),
+    "unknown flag": (("list", "claims", "--colour", "3"), "does not know"),
+    "no such file": (("run", "missing.py"), "missing.py"),
+    "run without a model": (("run", "--task", "parity"), "--model is missing"),
+    "run with a misspelt model": (("run", "--task", "parity", "--model", "gatd", "--supervision", "icot"), "'gated'"),
+    "run with zero seeds": (
+        ("run", "--task", "parity", "--model", "gated", "--supervision", "icot", "--seeds", "0"),
+        "at least one seed",
+    ),
+    "unknown run": (("runs", "show", "abc"), "abc"),
+    "runs without what it needs": (("runs", "diff", "a"), "two ids"),
+    "bad SQL": (("runs", "query", "select nothing from nowhere"), "query"),
+    "bad scale": (("verify", "LI-1", "--scale", "huge"), "invalid choice"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_gets_one_sentence(sorites, case):
+    words, sentence = BAD[case]
+    status, out, err = sorites(*words, "--quiet") if "--quiet" not in words else sorites(*words)
+    assert status == 2, (out, err)
+    assert sentence in err
+    assert "Traceback" not in err
+    assert err.strip().count("\n") == 0, err
+
+
+def test_a_truncated_file_loses_nothing_else(sorites, tmp_path):
+    (tmp_path / "mine.py").write_text(GOOD)
+    sorites("run", "mine.py", "--seeds", "1", "--quiet")
+    sorites("verify", "LI-24", "--scale", "tiny", "--quiet")
+    (model,) = (tmp_path / "sorites-store").rglob("model.safetensors")
+    model.write_bytes(model.read_bytes()[:20])
+    status, out, _ = sorites("runs", "check", "--json", "-")
+    assert status == 1
+    assert "model.safetensors" in json.dumps(json.loads(out))
+    with pytest.warns(UserWarning, match="damaged"):
+        assert sorites("run", "mine.py", "--seeds", "1", "--quiet")[0] == 0  # trained again beside it
+    assert "holds" in sorites("show", "LI-24")[1]
+
+
+def test_help_is_quick():
+    """Under half a second of CPU time: no numeric package is imported."""
+    code = "import resource, sys\nfrom sorites.cli.main import main\n"
+    code += "try: main(['--help'])\nexcept SystemExit: pass\n"
+    code += (
+        "used = resource.getrusage(resource.RUSAGE_SELF)\nprint(used.ru_utime + used.ru_stime, 'jax' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    seconds, jax = done.stdout.split()[-2:]
+    assert jax == "False"
+    assert float(seconds) < 0.5
+
+
+TINY = ["reproduce", "--scale", "tiny", "--quiet"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs signals")
+def test_a_killed_reproduction_goes_on_where_it_was(tmp_path, monkeypatch):
+    """Kill -9 in the middle; the second start keeps every verdict of the first and finishes the page."""
+    paper = PAPERS["log-icot"]
+    few = {id: paper.claims()[id] for id in ("LI-1", "LI-24", "LI-15", "LI-10", "LI-16")}
+    program = (
+        "import sys\nfrom sorites.papers.paper import Paper, PAPERS\nfrom sorites.cli.main import main\n"
+        f"claims = PAPERS['log-icot'].claims()\nfew = {{id: claims[id] for id in {list(few)!r}}}\n"
+        "figures = {'log-icot/2a': PAPERS['log-icot'].figures()['log-icot/2a']}\n"
+        "Paper.claims, Paper.figures = lambda self: few, lambda self: figures\n"
+        "sys.exit(main(sys.argv[1:]))"
+    )
+    words = [sys.executable, "-c", program, *TINY, "--out", "page", "--store", "kept"]
+    child = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 120
+    while len(list((tmp_path / "kept").rglob("verdicts/*/*.json"))) < 2 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    child.kill()
+    child.wait()
+    first = {path: path.read_bytes() for path in (tmp_path / "kept").rglob("verdicts/*/*.json")}
+    assert len(first) >= 2
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.strip().endswith("index.html")
+    after = {path: path.read_bytes() for path in (tmp_path / "kept").rglob("verdicts/*/*.json")}
+    assert {path: after[path] for path in first} == first
+    assert len(after) == len(few)  # nothing judged twice
+    page = (tmp_path / "page" / "index.html").read_text()
+    assert all(f'id="{id}"' in page for id in few)
