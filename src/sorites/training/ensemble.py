@@ -12,17 +12,17 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool
+from jaxtyping import Array, Int
 
 from ..errors import require
 from ..models import AbstractModel
 from .cache import use_compilation_cache
 from .history import History
-from .member import Member, born, enter, segment
+from .member import IDLE, LOOK, WALK, Member, born, enter, segment
 from .progress import Listener, Progress, listener_or
 from .stage import Run, Stage
 
-CHUNK = 25  # evaluations per call of the compiled program, at most
+CHUNK = 25  # evaluations per call of the compiled program
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -89,39 +89,40 @@ def train(
 
 def _chunks(stage: Stage, members: Member, lanes: str):
     """Yield (members, measurements, steps done) chunk by chunk; finished members are dropped by halves."""
-    evaluations = 1 + stage.steps // stage.evaluation.every  # on entry, then after every segment
-    size = min(CHUNK, evaluations)
+    every = stage.evaluation.every
+    evaluations = 1 + stage.steps // every  # on entry, then after every segment
+    stage = dataclasses.replace(stage, steps=every, reset=True)  # what the program does not depend on is not its key
     everyone = np.arange(members.step.shape[0])
     active, running, stages = everyone, members, stage
-    for first in range(0, evaluations, size):
+    for first in range(0, evaluations, CHUNK):
         finished = np.asarray(running.left | running.diverged)
         keep = active[~finished]
         if first and 2 * len(keep) <= len(active):
             active = np.concatenate([keep, active[finished]])[: 1 << max(len(keep) - 1, 0).bit_length()]
             running, stages = _take(members, active), _take(stage, active)
-        here = first + np.arange(size)
-        moves = (here > 0) & (here < evaluations)  # a last, partial chunk stands still beyond its end
-        running, found = _advance(stages, running, jnp.asarray(moves), lanes)
+        here = first + np.arange(CHUNK)  # always as many, so that one program serves stages of any length
+        kinds = np.where(here == 0, LOOK, np.where(here < evaluations, WALK, IDLE))
+        running, found = _advance(stages, running, jnp.asarray(kinds, jnp.int32), lanes)
         members = _put(members, active, running) if len(active) < len(everyone) else running
-        kept = min(size, evaluations - first)
+        kept = min(CHUNK, evaluations - first)
         found = jax.tree.map(lambda leaf: _spread(np.asarray(leaf)[:, :kept], active, len(everyone)), found)  # noqa: B023
-        yield members, found, here[:kept] * stage.evaluation.every
+        yield members, found, here[:kept] * every
         if bool(jnp.all(members.left | members.diverged)):
             return
 
 
 @eqx.filter_jit
-def _advance(stage: Stage, members: Member, moves: Bool[Array, " segment"], lanes: str) -> tuple[Member, dict]:
-    """The compiled program: one evaluation per entry of `moves`, after steps where it is true."""
+def _advance(stage: Stage, members: Member, kinds: Int[Array, " segment"], lanes: str) -> tuple[Member, dict]:
+    """The compiled program: one evaluation per segment that is not idle."""
 
     def many(stage: Stage, member: Member):
         static = eqx.filter(member, eqx.is_array, inverse=True)
 
-        def body(arrays, moves):
-            member, found = segment(stage, eqx.combine(arrays, static), moves)
+        def body(arrays, kind):
+            member, found = segment(stage, eqx.combine(arrays, static), kind)
             return eqx.filter(member, eqx.is_array), found
 
-        arrays, found = jax.lax.scan(body, eqx.filter(member, eqx.is_array), moves)
+        arrays, found = jax.lax.scan(body, eqx.filter(member, eqx.is_array), kinds)
         return eqx.combine(arrays, static), found
 
     return _spread_over(many, lanes)(stage, members)

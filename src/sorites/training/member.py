@@ -76,10 +76,13 @@ def step(stage: Stage, member: Member) -> Member:
     )
 
 
-def segment(stage: Stage, member: Member, moves: Bool[Array, ""]) -> tuple[Member, dict[str, Array]]:
+IDLE, LOOK, WALK = range(3)  # kinds of segment: past the end; evaluate on entry; steps, then evaluate
+
+
+def segment(stage: Stage, member: Member, kind: Int[Array, ""]) -> tuple[Member, dict[str, Array]]:
     """The steps between two evaluations, and the evaluation; a member that is done stands still.
 
-    `moves` is false on entry to a stage, where the evaluation comes before any step.
+    `kind` is the same for all members, so what it excludes costs nothing even where members run together.
     """
     static = eqx.filter(member, eqx.is_array, inverse=True)
 
@@ -90,7 +93,7 @@ def segment(stage: Stage, member: Member, moves: Bool[Array, ""]) -> tuple[Membe
         return jax.lax.scan(body, arrays, None, length=stage.evaluation.every)[0]
 
     def work(arrays):
-        moved = eqx.combine(jax.lax.cond(moves, walk, lambda arrays: arrays, arrays), static)
+        moved = eqx.combine(jax.lax.cond(kind == WALK, walk, lambda arrays: arrays, arrays), static)
         found = evaluate(stage, moved)
         return eqx.filter(_judge(stage, moved, found), eqx.is_array), found
 
@@ -98,8 +101,10 @@ def segment(stage: Stage, member: Member, moves: Bool[Array, ""]) -> tuple[Membe
         found = eqx.filter_eval_shape(evaluate, stage, member)
         return arrays, jax.tree.map(lambda f: jnp.full(f.shape, jnp.nan, f.dtype), found)
 
-    done = member.left | member.diverged
-    arrays, found = jax.lax.cond(done, rest, work, eqx.filter(member, eqx.is_array))
+    def unless_done(arrays):
+        return jax.lax.cond(member.left | member.diverged, rest, work, arrays)
+
+    arrays, found = jax.lax.cond(kind == IDLE, rest, unless_done, eqx.filter(member, eqx.is_array))
     return eqx.combine(arrays, static), found
 
 

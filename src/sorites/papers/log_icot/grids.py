@@ -39,7 +39,7 @@ class SuccessMap:
     bits: int = 16
     sparsity: int = 8
     strengths: tuple[float, ...] = (2, 3, 4, 5, 6, 7, 8, 9, 10)
-    batches: tuple[int, ...] = (1_000, 3_000, 10_000, 30_000, 100_000)
+    batches: tuple[int, ...] = (3_000, 10_000, 30_000, 100_000)
     seeds: int = 10
 
     def ensembles(self) -> Ensembles:

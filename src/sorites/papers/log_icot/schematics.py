@@ -128,7 +128,8 @@ def _worked(size: Worked, trainer) -> Frames:
     model, rows = concentrated(task, secret, size.strength), []
     inputs = chain.with_shown(jnp.arange(layout.positions) < layout.inputs)
     for name, view in (("thoughts shown", chain), ("thoughts padded", inputs)):
-        streams = block.forward(block.full_weights(model.weights, layout), padded_signs(view).T, layout, model.link)
+        weights, data = block.full_weights(model.weights, layout), padded_signs(view).T
+        streams = jax.jit(lambda weights, data: block.forward(weights, data, layout, model.link))(weights, data)
         for layer, stream in enumerate(streams):
             for position in range(layout.positions):
                 value = float(stream[layout.positions + layer, position])
