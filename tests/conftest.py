@@ -15,7 +15,8 @@ import jax
 import jaxtyping
 
 jax.config.update("jax_numpy_rank_promotion", "raise")
-jaxtyping.install_import_hook("sorites", "beartype.beartype")
+# An int where a float is asked for is fine, as for type checkers.
+jaxtyping.install_import_hook("sorites", "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))")
 
 import pytest
 

@@ -19,6 +19,9 @@ def _tuple(indices: Sequence[int] | None) -> tuple[int, ...] | None:
     return None if indices is None else tuple(int(index) for index in indices)
 
 
+Bits = Int[Array, " secret"] | Int[np.ndarray, " secret"]  # positions of the secret bits
+
+
 class Boolean(AbstractTask):
     """The gate folded over `sparsity` secret bits among `bits` uniform signs.
 
@@ -79,11 +82,12 @@ class Boolean(AbstractTask):
             return jnp.asarray(sorted(self.secret), jnp.int32)
         return jnp.sort(jax.random.permutation(key, self.bits)[: self.sparsity])
 
-    def leaves(self, secret: Int[Array, " secret"]) -> Int[Array, " secret"]:
+    def leaves(self, secret: Bits) -> Bits:
         """The secret bits in the order in which the chain consumes them."""
+        secret = jnp.asarray(secret)
         return secret if self.pairing is None else secret[np.asarray(self.pairing)]
 
-    def children(self, secret: Int[Array, " secret"]) -> Int[Array, "thought 2"]:
+    def children(self, secret: Bits) -> Int[Array, "thought 2"]:
         leaves, thoughts = self.leaves(secret), self.bits + np.arange(self.sparsity - 1)
         if self.decomposition == "serial":
             first = jnp.concatenate([leaves[:1], jnp.asarray(thoughts[:-1], leaves.dtype)])
@@ -98,7 +102,7 @@ class Boolean(AbstractTask):
         drawn = (words[where // 32] >> (where % 32).astype(np.uint32)[:, None]) & 1
         return 1 - 2 * drawn.astype(jnp.int8)
 
-    def think(self, secret: Int[Array, " secret"], inputs: Int[Array, "bits count"]) -> Chain:
+    def think(self, secret: Bits, inputs: Int[Array, "bits count"]) -> Chain:
         """The true chains over given inputs."""
         leaves = inputs[self.leaves(secret)]
         if self.decomposition == "serial":
@@ -111,10 +115,10 @@ class Boolean(AbstractTask):
         tokens = jnp.concatenate([inputs, thoughts])
         return Chain(tokens[:, None], jnp.ones(tokens.shape, bool))
 
-    def sample(self, secret: Int[Array, " secret"], key: Key[Array, ""], count: int) -> Chain:
+    def sample(self, secret: Bits, key: Key[Array, ""], count: int) -> Chain:
         return self.think(secret, self.inputs(key, count))
 
-    def enumerate(self, secret: Int[Array, " secret"]) -> Chain:
+    def enumerate(self, secret: Bits) -> Chain:
         """Every input once."""
         require(self.bits <= 24, f"enumeration is for at most 24 bits: bits={self.bits}; sample instead")
         codes = jnp.arange(2**self.bits, dtype=jnp.uint32)

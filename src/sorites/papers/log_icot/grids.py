@@ -38,7 +38,7 @@ class SuccessMap:
 
     bits: int = 16
     sparsity: int = 8
-    strengths: tuple[float, ...] = (2, 3, 4, 5, 6, 7, 8, 9, 10)
+    strengths: tuple[float, ...] = tuple(map(float, range(2, 11)))
     batches: tuple[int, ...] = (3_000, 10_000, 30_000, 100_000)
     seeds: int = 10
 
@@ -57,7 +57,7 @@ class ErrorLaw:
 
     bits: int = 16
     sparsity: int = 8
-    strengths: tuple[float, ...] = (2, 3, 4, 5, 6, 7, 8, 9, 10)
+    strengths: tuple[float, ...] = tuple(map(float, range(2, 11)))
     samples: int = 100_000
     seeds: int = 10
 
@@ -106,8 +106,8 @@ class Variants:
 LARGE = {
     "2b": Losses(seeds=1024),
     "success-map": SuccessMap(
-        30, 16, tuple(range(3, 13)), (10_000, 30_000, 60_000, 100_000, 150_000, 300_000, 600_000), 40
+        30, 16, tuple(map(float, range(3, 13))), (10_000, 30_000, 60_000, 100_000, 150_000, 300_000, 600_000), 40
     ),
-    "error-law": ErrorLaw(30, 16, tuple(range(4, 13)), 600_000, 40),
+    "error-law": ErrorLaw(30, 16, tuple(map(float, range(4, 13))), 600_000, 40),
     "variants": Variants(30, 16, 500, 0.1, 6000, 50, 64),
 }  # figures' settings at paper scale

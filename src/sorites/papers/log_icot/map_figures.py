@@ -137,7 +137,7 @@ FIGURES = (
         "2,000 held-out answers are all right. The dashed line is where the noise law puts one standard deviation of an "
         "updated weight at 0.2, well inside the rounding margin of 0.5.",
         {
-            "tiny": SuccessMap(8, 4, (4, 6), (1_000, 4_000), 2),
+            "tiny": SuccessMap(8, 4, (4.0, 6.0), (1_000, 4_000), 2),
             "quick": SuccessMap(),
             "paper": LARGE["success-map"],
         },
@@ -148,7 +148,7 @@ FIGURES = (
         "Largest error of the answer over 2,000 held-out chains against K, one point per seed, with the bound that follows "
         "from the attention mass off the children (LI-15) and the level-by-level recursion (LI-16).",
         {
-            "tiny": ErrorLaw(8, 4, (4, 6), 4_000, 2),
+            "tiny": ErrorLaw(8, 4, (4.0, 6.0), 4_000, 2),
             "quick": ErrorLaw(),
             "paper": LARGE["error-law"],
         },

@@ -80,7 +80,7 @@ def _residual_stream(size: Data) -> Evidence:
         for layer in range(layout.depth + 1):
             here = blocks(streams[layer], layer + 1, layout.positions, size.samples)
             for position in range(layout.positions):
-                own = level[position]
+                own = int(level[position])
                 expected = data[:, position]
                 if 1 <= own <= layer:
                     expected = blocks(outputs[own - 1], own, layout.positions, size.samples)[:, position]

@@ -30,7 +30,7 @@ class Literal:
 
 
 def _literal(size: Literal) -> Evidence:
-    strength = gated_laws.literal_strength(size.bits, size.epsilon)
+    strength = float(gated_laws.literal_strength(size.bits, size.epsilon))
     experiment = AlgorithmOne(size.bits, size.sparsity, strength, size.samples, "literal", seeds=size.seeds)
     accuracy = trained(experiment).history.last("accuracy")
     return Evidence(
