@@ -12,6 +12,7 @@ from .comparison import at_most as at_most
 from .comparison import equal as equal
 from .comparison import interval_inside as interval_inside
 from .comparison import shown as shown
+from .comparison import worst as worst
 from .verify import Verdict as Verdict
 from .verify import override as override
 from .verify import verify as verify

@@ -3,6 +3,8 @@
 import dataclasses
 import math
 
+import numpy as np
+
 
 @dataclasses.dataclass(frozen=True)
 class Comparison:
@@ -22,6 +24,11 @@ class Comparison:
                 object.__setattr__(self, field, value if math.isfinite(value) else None)
 
 
+def worst(*values: float) -> float:
+    """The largest value; NaN if one is NaN, so that a broken measurement fails its comparison."""
+    return float(np.max(values))
+
+
 def equal(name: str, predicted: float, measured: float, within: float) -> Comparison:
     """|measured - predicted| <= within."""
     return Comparison(name, predicted, measured, within, bool(abs(measured - predicted) <= within))
@@ -29,12 +36,12 @@ def equal(name: str, predicted: float, measured: float, within: float) -> Compar
 
 def at_most(name: str, measured: float, bound: float, slack: float = 0.0) -> Comparison:
     """measured <= bound + slack."""
-    return Comparison(name, bound, measured, slack, bool(measured <= bound + slack))
+    return Comparison(f"{name} ≤", bound, measured, slack, bool(measured <= bound + slack))
 
 
 def at_least(name: str, measured: float, bound: float, slack: float = 0.0) -> Comparison:
     """measured >= bound - slack."""
-    return Comparison(name, bound, measured, slack, bool(measured >= bound - slack))
+    return Comparison(f"{name} ≥", bound, measured, slack, bool(measured >= bound - slack))
 
 
 def interval_inside(

@@ -1,6 +1,6 @@
 """LI-1 to LI-24."""
 
-from . import gradient_claims, law_claims, stream_claims, training_claims, tree_claims
+from . import gradient_claims, law_claims, residual_claims, stream_claims, training_claims, tree_claims
 
 CLAIMS = sorted(
     (
@@ -8,6 +8,7 @@ CLAIMS = sorted(
         *stream_claims.CLAIMS,
         *gradient_claims.CLAIMS,
         *law_claims.CLAIMS,
+        *residual_claims.CLAIMS,
         *training_claims.CLAIMS,
     ),
     key=lambda claim: int(claim.id.removeprefix("LI-")),

@@ -24,7 +24,7 @@ class Tree:
 @dataclasses.dataclass(frozen=True)
 class Data(Tree):
     samples: int = 5  # B: the block model's width is T + B(L+1)
-    scale: float = 1.0  # of the random weights
+    spread: float = 1.0  # of the random weights
 
     def drawn(self) -> tuple[jax.Array, Chain]:
         """A secret and chains."""

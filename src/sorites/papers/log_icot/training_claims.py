@@ -8,7 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ...ledger import Claim, Comparison, Evidence, at_least, at_most, equal, interval_inside, shown
+from ...errors import require
+from ...ledger import Claim, Comparison, Evidence, at_least, at_most, equal, interval_inside, shown, worst
 from ...models import AbstractModel
 from ...probes import child_masses
 from ...statistics import mean_interval, wilson
@@ -16,6 +17,7 @@ from ...supervision import Sampled
 from ...theory import gated_laws, tree_law
 from ...training import Stage, Trained, train
 from .experiments import AdamExperiment, AlgorithmOne, trained
+from .setting import PAPER
 
 NEEDED = 0.9  # share of seeds with every held-out answer right: 18 of 20 (spec LI-14)
 
@@ -27,6 +29,9 @@ class Literal:
     epsilon: float = 1.0  # of Theorem 1
     samples: int = 150_000
     seeds: int = 20
+
+    def __post_init__(self):
+        require(0 < self.epsilon <= 16, f"an exponent lies in (0, 16]: epsilon={self.epsilon}; use 1")
 
 
 def _literal(size: Literal) -> Evidence:
@@ -93,6 +98,8 @@ PROBE = 16_384  # chains of that gradient: fewer than B, so noisier and larger
 def _frozen_layers(size: AlgorithmOne) -> Evidence:
     """Stops after each stage: the next stage's gradient at the trained layers, and what it does to them."""
     layout, seeds = size.task().layout, range(size.seeds)
+    if layout.depth < 2:
+        return Evidence((), departures=("One level has no later stage: there is nothing to check.",))
     largest, changed, most = 0.0, 0, 0.0
     before = train(size.run(1), seeds)
     for stage in range(1, layout.depth):  # layers 1..stage are trained
@@ -103,9 +110,9 @@ def _frozen_layers(size: AlgorithmOne) -> Evidence:
         for index in seeds[:PROBED]:
             model, secret = before.model(index), before.history.secrets[index]  # pyright: ignore
             gradient = _gradient(following, model, secret, index)
-            largest = max(largest, *(rate * float(jnp.abs(g).max()) for g in gradient.weights[:stage]))  # pyright: ignore
+            largest = worst(largest, *(rate * float(jnp.abs(g).max()) for g in gradient.weights[:stage]))  # pyright: ignore
             mass = child_masses(model, layout, size.task().children(secret)).sum(axis=1)
-            most = max(most, 1 - float(mass[: layout.ends[stage] - layout.inputs].min()))
+            most = worst(most, 1 - float(mass[: layout.ends[stage] - layout.inputs].min()))
         before = after
     return Evidence(
         (
@@ -134,11 +141,11 @@ def _theorem(size: AlgorithmOne) -> Evidence:
         ratios.append(float(history.last("error")[index]) / _error_bound(np.asarray(mass), layout))
     return Evidence(
         (
-            equal("updates", math.log2(size.sparsity), int(history.step[-1]), 0),
-            equal("chains per run", size.samples * layout.depth, float(history.samples.max()), 0),
+            shown("updates, by construction", math.log2(size.sparsity), int(history.step[-1])),
+            shown("chains per run, by construction", size.samples * layout.depth, float(history.samples.max())),
             _solved(result),
             *_interval(result),
-            at_most("answer error / bound from the trained attention", max(ratios, default=0.0), 1, 1e-3),
+            at_most("answer error / bound from the trained attention", max(ratios, default=math.nan), 1, 1e-3),
             shown("largest error over solved seeds", None, float(history.last("error")[right].max(initial=0))),
         ),
         seeds=size.seeds,
@@ -156,7 +163,8 @@ def _error_bound(mass: np.ndarray, layout) -> float:
     return error
 
 
-LATER = 0.05  # later stages stand on trained, not exact layers: their child mass is .9 or more
+LATER = 0.05  # later stages stand on trained, not exact layers
+MAJORITY = 0.5  # of the attention of every thought
 
 
 def _start_losses(size: AdamExperiment) -> Evidence:
@@ -181,10 +189,7 @@ def _adam(size: AdamExperiment) -> Evidence:
         (
             at_least("seeds with all answers right", right, math.ceil(NEEDED * size.seeds)),
             *ends,
-            *(
-                shown(f"layer {layer + 1}: least child mass, median", None, float(mass[layer]))
-                for layer in range(layers)
-            ),
+            *(at_least(f"layer {n + 1}: least child mass, median", float(mass[n]), MAJORITY) for n in range(layers)),
         ),
         seeds=size.seeds,
         departures=(
@@ -194,7 +199,6 @@ def _adam(size: AdamExperiment) -> Evidence:
     )
 
 
-PAPER = "log-icot"
 TINY = AlgorithmOne(12, 4, 6.0, 20_000, seeds=4)
 LARGE = AlgorithmOne(64, 32, 8.0, 1_000_000)
 TINY_ADAM = AdamExperiment(8, 4, steps=100, batch=128, seeds=4)
@@ -228,14 +232,14 @@ CLAIMS = (
     Claim(
         "LI-21", PAPER, "Fig. 2(b)", "finite",
         "The loss at the start of stage t is (k/2^t)(E phi^2 + 1 - 2 E[phi b])/2 with the expectations of the exact "
-        "tree law.",
+        "tree law: at stage 1 within sampling error, later, on trained instead of exact layers, within 5 %.",
         {"tiny": TINY_ADAM, "quick": AdamExperiment(), "paper": AdamExperiment(seeds=1024)},
         _start_losses,
     ),
     Claim(
         "LI-22", PAPER, "Sec. 4", "finite",
         "The AdamW experiment reaches 100 % validation accuracy, with a loss near zero at the end of every stage "
-        "and attention on the two children.",
+        "and most of every thought's attention on its two children.",
         {"tiny": TINY_ADAM, "quick": AdamExperiment(), "paper": AdamExperiment(seeds=1024)},
         _adam,
     ),
