@@ -161,7 +161,7 @@ def test_help_is_quick():
     assert float(seconds) < 0.5
 
 
-TINY = ["reproduce", "--scale", "tiny", "--quiet"]
+TINY = ["reproduce", "--scale", "tiny", "--quiet", "--jobs", "1"]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs signals")

@@ -59,26 +59,6 @@ def test_files_hold_no_pickle(history, tmp_path):
         assert {"seeds", "metric:loss", "metric:mass"} <= set(stored.files)
 
 
-def test_joined_members_keep_their_records(history):
-    short = History(
-        seeds=np.array([9]),
-        stage=np.array([1]),
-        step=np.array([0]),
-        metrics={"loss": np.full((1, 1), 7, np.float32), "mass": np.full((1, 1, 2), 8, np.float32)},
-        solved_at=np.array([-1]),
-        samples=np.array([0]),
-        diverged=np.array([False]),
-        secrets=np.array([[4, 5]]),
-    )
-    both = history.joined(short)
-    assert both.seeds.tolist() == [3, 5, 9]
-    assert list(zip(both.stage, both.step, strict=True)) == [(1, 0), (1, 2), (2, 2)]
-    np.testing.assert_array_equal(both.metrics["loss"][:2], history.metrics["loss"])
-    np.testing.assert_array_equal(both.metrics["loss"][2], [7, NAN, NAN])
-    np.testing.assert_array_equal(short.joined(history).metrics["mass"][0, 1:], np.full((2, 2), NAN))
-    assert both.secrets.tolist() == [[0, 1], [2, 3], [4, 5]]
-
-
 def test_frames(history):
     frame = history.frame()
     assert frame.columns == ["seed", "stage", "step", "loss", "mass.1", "mass.2"]

@@ -23,22 +23,23 @@ class Parser(argparse.ArgumentParser):
     """Errors are one sentence and status 2."""
 
     def error(self, message: str):
-        raise SpecError(f"{message}; see 'sorites {self.prog.partition(' ')[2]} --help'".replace(" '", " '", 1))
+        raise SpecError(f"{message}; see '{self.prog} --help'")
 
 
 def build() -> argparse.ArgumentParser:
-    parser = Parser(
-        prog="sorites",
-        description="A laboratory for how transformers come to reason in chains.",
-        epilog="Start with: sorites figure log-icot/2a, sorites verify LI-20, sorites list claims.",
-    )
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
-    shared = Parser(add_help=False)
+    shared = Parser(add_help=False, argument_default=argparse.SUPPRESS)  # before or after the command
     shared.add_argument(
         "--store", metavar="DIR", help="where results are kept (else $SORITES_STORE, else ./sorites-store)"
     )
     shared.add_argument("--json", metavar="PATH", help="write the result as JSON; - is standard output")
     shared.add_argument("--quiet", action="store_true", help="no progress, no tables")
+    parser = Parser(
+        parents=[shared],
+        prog="sorites",
+        description="A laboratory for how transformers come to reason in chains.",
+        epilog="Start with: sorites figure log-icot/2a, sorites verify LI-20, sorites list claims.",
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     scaled = Parser(add_help=False)
     sizes = "tiny: seconds; quick: 2 CPU cores (default); paper: the paper's own settings"
     scaled.add_argument("--scale", choices=("tiny", "quick", "paper"), default="quick", help=sizes)
@@ -66,6 +67,9 @@ def build() -> argparse.ArgumentParser:
     made["run"].add_argument("--seeds", metavar="N", default="8", help="members, default 8")
     made["reproduce"].add_argument("--paper", metavar="SLUG", help="one paper only")
     made["reproduce"].add_argument("--out", metavar="DIR", default="reproduction")
+    made["reproduce"].add_argument(
+        "--jobs", type=int, metavar="N", help="processes, default 2 where there are two cores"
+    )
     made["runs"].add_argument("action", choices=("list", "show", "diff", "query", "check", "export", "import"))
     made["runs"].add_argument("arguments", nargs="*", metavar="ARG", help="ids, an SQL sentence, or paths")
     made["cite"].add_argument("id", nargs="?", help="a paper, claim or figure; nothing cites sorites")
@@ -77,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     try:
         parser = build()
-        options, extra = parser.parse_known_args(arguments)
+        options, extra = parser.parse_known_args(arguments, argparse.Namespace(store=None, json=None, quiet=False))
         if options.command is None:
             parser.print_help()
             return 0

@@ -2,6 +2,9 @@
 
 import importlib.util
 import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -43,14 +46,30 @@ def from_file(spec: str) -> Any:
     assert loaded.loader is not None
     module = importlib.util.module_from_spec(loaded)
     sys.modules[loaded.name] = module
-    loaded.loader.exec_module(module)
+    with _own_errors(path):
+        loaded.loader.exec_module(module)
     found = getattr(module, name, None)
     if found is None:
         raise nearest(f"name in {path}", name, [each for each in vars(module) if not each.startswith("_")])
-    found = found() if callable(found) and not isinstance(found, Run) else found
+    with _own_errors(path):
+        found = found() if callable(found) and not isinstance(found, Run) else found
     if not isinstance(found, Run):
         raise SpecError(f"{path}:{name} must be a Run or a function that returns one; it is a {type(found).__name__}")
     return found
+
+
+@contextmanager
+def _own_errors(path: str) -> Iterator[None]:
+    """What a person's file raises is said in one sentence, with the line."""
+    try:
+        yield
+    except SpecError:
+        raise
+    except Exception as error:
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
+        where = f"{path}, line {lines[-1]}" if lines else path
+        text = str(error).splitlines()[0] if str(error) else ""
+        raise SpecError(f"{where} raised {type(error).__name__} ({text}); mend the file") from error
 
 
 def from_flags(options: Any) -> Any:

@@ -1,6 +1,7 @@
 """Running checks: parameters overridden by name, verdicts as plain records."""
 
 import dataclasses
+import math
 import time
 import types
 import typing
@@ -44,7 +45,16 @@ def verify(claim: Claim[Any], scale: Scale = "quick", overrides: dict[str, str] 
     """Check one claim; overrides are strings as typed on the command line."""
     parameters = override(claim.parameters(scale), overrides or {})
     begun = time.perf_counter()
-    evidence = claim.check(parameters)
+    try:
+        evidence = claim.check(parameters)
+    except SpecError:
+        raise
+    except (ArithmeticError, ValueError, IndexError, TypeError) as error:
+        if not overrides:  # our own sizes must work: this is a bug
+            raise
+        given = ", ".join(f"{name}={value}" for name, value in overrides.items())
+        reason = str(error).splitlines()[0]
+        raise SpecError(f"{claim.id} cannot be checked with {given} ({reason}); use other values") from error
     erratum = None if evidence.erratum is None else dataclasses.asdict(evidence.erratum)
     return Verdict(
         id=claim.id,
@@ -95,4 +105,8 @@ def _parsed(name: str, text: str, hint: Any) -> Any:
         raise SpecError(f"--{name} takes {word}: {name}={text!r}; give it one") from None
     if name == "seeds" and value < 1:
         raise SpecError(f"an ensemble needs at least one seed: seeds={value}; use 1 or more")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise SpecError(f"--{name} takes a finite number: {name}={text}; give it one")
+    if type(value) is int and value < 0:
+        raise SpecError(f"--{name} counts something: {name}={value}; use 0 or more")
     return value

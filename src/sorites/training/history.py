@@ -27,8 +27,10 @@ class History:
     secrets: np.ndarray | None = None  # [member, ...]
 
     def last(self, metric: str) -> np.ndarray:
-        """The final measurement of every member that made one; NaN where it diverged first."""
-        return _final(self.metrics[metric])
+        """The final measurement of every member; NaN where it diverged."""
+        values = _final(self.metrics[metric])
+        values[np.asarray(self.diverged, bool)] = np.nan
+        return values
 
     def entry(self, stage: int, metric: str) -> np.ndarray:
         """The measurement on entry to a stage, before its first step."""
@@ -86,30 +88,6 @@ class History:
         named = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name != "metrics"}
         arrays = {name: value for name, value in named.items() if value is not None}
         return arrays | {f"metric:{name}": value for name, value in self.metrics.items()}
-
-    def joined(self, other: "History") -> "History":
-        """The members of both; where one measured and the other had stopped, the other has NaN."""
-        where = sorted({*self._records(), *other._records()})
-        parts = [self._spread(where), other._spread(where)]
-        fields = {
-            f.name: np.concatenate([getattr(part, f.name) for part in parts])
-            for f in dataclasses.fields(self)
-            if f.name not in ("stage", "step", "metrics") and getattr(self, f.name) is not None
-        }
-        metrics = {name: np.concatenate([part.metrics[name] for part in parts]) for name in self.metrics}
-        return dataclasses.replace(parts[0], metrics=metrics, **fields)
-
-    def _records(self) -> list[tuple[int, int]]:
-        return list(zip(self.stage.tolist(), self.step.tolist(), strict=True))
-
-    def _spread(self, where: list[tuple[int, int]]) -> "History":
-        places = [where.index(record) for record in self._records()]
-        metrics = {}
-        for name, values in self.metrics.items():
-            metrics[name] = np.full((values.shape[0], len(where), *values.shape[2:]), np.nan, values.dtype)
-            metrics[name][:, places] = values
-        stage, step = np.array(where).T
-        return dataclasses.replace(self, stage=stage, step=step, metrics=metrics)
 
     def plot(self, metric: str = "loss", ax: "Axes | None" = None) -> "Figure":
         """Median and 10-90 % band of a metric over the members, stage lines included; returns the figure."""

@@ -69,11 +69,8 @@ class Counted(AbstractModel):
     """A model that counts how often it is read."""
 
     model: Gated
+    layout: Layout = eqx.field(static=True)
     calls: list[int | None] = eqx.field(static=True)
-
-    @property
-    def layout(self) -> Layout:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return self.model.layout
 
     def embed(self, chain):
         return self.model.embed(chain)
@@ -89,7 +86,7 @@ class Counted(AbstractModel):
 def _passes(size: Tree, prefix: AbstractPrefix) -> int:
     """How often a prefix reads the model, counted while it is traced."""
     task = size.task()
-    model = Counted(gated(task), [])
+    model = Counted(model=gated(task), layout=task.layout, calls=[])
     chains = task.sample(task.draw(jax.random.key(0)), jax.random.key(1), 2)
     jax.eval_shape(lambda chains: prefix(model, chains, jax.random.key(2), None).scores, chains)
     return len(model.calls)
