@@ -5,11 +5,15 @@ import os
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 
+from sorites.cli.common import all_claims, all_figures
 from sorites.cli.main import main
+from sorites.cli.reproduce_command import finish, units
 from sorites.papers.paper import PAPERS
+from sorites.store import Store
 
 
 @pytest.fixture
@@ -120,6 +124,16 @@ BAD = {
     "unknown run": (("runs", "show", "abc"), "abc"),
     "runs without what it needs": (("runs", "diff", "a"), "two ids"),
     "bad SQL": (("runs", "query", "select nothing from nowhere"), "query"),
+    "no trials": (("verify", "LI-4", "--trials", "0"), "trials=0"),
+    "no samples": (("verify", "LI-8", "--samples", "0"), "cannot be checked with samples=0"),
+    "strength that is no number": (("verify", "LI-15", "--strength", "nan"), "finite number"),
+    "strength beyond floats": (("verify", "LI-15", "--strength", "1000"), "strength=1000"),
+    "negative bits": (("verify", "LI-1", "--bits", "-3"), "bits=-3"),
+    "sizes without a trend": (("verify", "LI-23", "--sizes", "16,8"), "sizes=(16, 8)"),
+    "figure with zero seeds": (("figure", "log-icot/2b", "--seeds", "0"), "seeds=0"),
+    "figure with a misspelt list": (("figure", "log-icot/success-map", "--batches", "10,x"), "whole number"),
+    "figure without that parameter": (("figure", "log-icot/2a", "--rate", "1"), "no parameter 'rate'"),
+    "no processes": (("reproduce", "--jobs", "0"), "jobs=0"),
     "bad scale": (("verify", "LI-1", "--scale", "huge"), "invalid choice"),
 }
 
@@ -132,6 +146,41 @@ def test_bad_input_gets_one_sentence(sorites, case):
     assert sentence in err
     assert "Traceback" not in err
     assert err.strip().count("\n") == 0, err
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("1 / 0\n", "line 1 raised ZeroDivisionError"),
+        ("run = 3\n", "must be a Run"),
+        ("task = 3\n", "no name in"),
+        ("def run():\n    raise KeyError('x')\n", "line 2 raised KeyError"),
+        ("def (\n", "SyntaxError"),
+    ],
+)
+def test_a_file_with_a_fault_is_named(sorites, tmp_path, text, words):
+    (tmp_path / "mine.py").write_text(text)
+    status, _, err = sorites("run", "mine.py")
+    assert status == 2
+    assert words in err
+    assert "Traceback" not in err
+
+
+def test_options_stand_before_or_after_the_command(sorites, tmp_path):
+    assert sorites("--store", "here", "--quiet", "verify", "LI-24", "--scale", "tiny")[0] == 0
+    assert (tmp_path / "here" / "verdicts").is_dir()
+
+
+def test_the_work_is_divided_without_loss():
+    work = units(all_claims().values(), all_figures().values())
+    assert sorted(id for unit in work for id in unit) == sorted([*all_claims(), *all_figures()])
+
+
+def test_workers_bring_their_verdicts_to_one_store(tmp_path):
+    setting = SimpleNamespace(scale="tiny", overrides={}, store=str(tmp_path), quiet=True)
+    finish([["LI-1"], ["LI-10", "log-icot/2a"]], setting, jobs=2)
+    assert {record["id"] for record in Store(tmp_path).verdicts()} == {"LI-1", "LI-10"}
+    assert list((tmp_path / "figures" / "log-icot" / "2a").iterdir())
 
 
 def test_a_truncated_file_loses_nothing_else(sorites, tmp_path):

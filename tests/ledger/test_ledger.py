@@ -67,7 +67,7 @@ def test_records_have_the_agreed_keys_and_no_nan():
         "id", "paper", "label", "kind", "says", "verdict", "expected", "predicted", "measured", "tolerance",
         "erratum", "departures", "seeds", "seconds", "scale", "parameters",
     }  # fmt: skip
-    assert record["predicted"].keys() == record["measured"].keys() == record["tolerance"].keys() == {"one", "two"}
+    assert record["predicted"].keys() == record["measured"].keys() == record["tolerance"].keys() == {"one", "two ≤"}
     assert record["measured"]["one"] is None
     assert record["verdict"] == "fails"
     assert isinstance(record["seeds"], int)

@@ -142,7 +142,8 @@ class TestDivergence:
         history = train([runs[1]] * 3, SEEDS, lanes="apart").history
         assert history.diverged.all()
         assert history.step.tolist() == [0, 2]
-        assert np.isfinite(history.last("loss")).all()  # what it measured before
+        assert np.isfinite(history.entry(1, "loss")).all()  # what it measured before
+        assert np.isnan(history.last("loss")).all()  # a diverged member has no final loss
 
 
 LEAVERS = [0, 2, 3, 4]  # they get there at different evaluations

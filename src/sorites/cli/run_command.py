@@ -66,7 +66,11 @@ def _own_errors(path: str) -> Iterator[None]:
     except SpecError:
         raise
     except Exception as error:
-        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
+        lines = [
+            frame.lineno
+            for frame in traceback.extract_tb(error.__traceback__)
+            if Path(frame.filename) == Path(path).resolve()
+        ]
         where = f"{path}, line {lines[-1]}" if lines else path
         text = str(error).splitlines()[0] if str(error) else ""
         raise SpecError(f"{where} raised {type(error).__name__} ({text}); mend the file") from error
