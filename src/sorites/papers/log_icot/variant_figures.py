@@ -74,14 +74,17 @@ def _draw_variants(frames: Frames, size: Variants):
 def _find_variants(frames: Frames, size: Variants) -> str:
     data = frames["data"].with_columns((pl.col("one pass") == 1).alias("right"))
     counts = data.group_by("model", "curriculum", maintain_order=True).agg(
-        pl.col("right").sum(), pl.col("chains to solve").median().alias("cost")
+        pl.col("right").sum(),
+        (pl.col("written out") == 1).sum().alias("written"),
+        pl.col("chains to solve").median().alias("cost"),
     )
     texts = []
     for model, words in VARIANTS.items():
         parts = []
         for row in counts.filter(pl.col("model") == model).iter_rows(named=True):
             cost = "" if row["cost"] is None else f", {row['cost']:,.0f} chains"
-            parts.append(f"{LESSONS[row['curriculum']]} {row['right']}/{size.seeds}{cost}")
+            written = "" if row["written"] == row["right"] else f" (written out {row['written']}/{size.seeds})"
+            parts.append(f"{LESSONS[row['curriculum']]} {row['right']}/{size.seeds}{cost}{written}")
         texts.append(f"{words[0].upper()}{words[1:]}: {'; '.join(parts)}")
     return ". ".join(texts) + "."
 
