@@ -141,10 +141,10 @@ def _theorem(size: AlgorithmOne) -> Evidence:
         ratios.append(float(history.last("error")[index]) / _error_bound(np.asarray(mass), layout))
     return Evidence(
         (
-            shown("updates, by construction", math.log2(size.sparsity), int(history.step[-1])),
-            shown("chains per run, by construction", size.samples * layout.depth, float(history.samples.max())),
             _solved(result),
             *_interval(result),
+            shown("updates, by construction", math.log2(size.sparsity), int(history.step[-1])),
+            shown("chains per run, by construction", size.samples * layout.depth, float(history.samples.max())),
             at_most("answer error / bound from the trained attention", max(ratios, default=math.nan), 1, 1e-3),
             shown("largest error over solved seeds", None, float(history.last("error")[right].max(initial=0))),
         ),
