@@ -1,7 +1,6 @@
 """The command line's contract: exit status, JSON, one sentence for bad input, nothing lost."""
 
 import json
-import os
 import subprocess
 import sys
 import time
@@ -213,8 +212,7 @@ def test_help_is_quick():
 TINY = ["reproduce", "--scale", "tiny", "--quiet", "--jobs", "1"]
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs signals")
-def test_a_killed_reproduction_goes_on_where_it_was(tmp_path, monkeypatch):
+def test_a_killed_reproduction_goes_on_where_it_was(tmp_path):
     """Kill -9 in the middle; the second start keeps every verdict of the first and finishes the page."""
     paper = PAPERS["log-icot"]
     few = {id: paper.claims()[id] for id in ("LI-1", "LI-24", "LI-15", "LI-10", "LI-16")}

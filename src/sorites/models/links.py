@@ -36,8 +36,8 @@ class AbstractLink(abc.ABC):
 class Cosine(AbstractLink):
     """phi(t) = -cos(pi t), the link of the Log-ICoT experiment.
 
-    In float32 it is evaluated as 2 sin^2(pi t / 2) - 1 with the sine's Taylor series, which is exact to
-    rounding on [-1, 1], vectorises, and is about nine times faster on a CPU than the library cosine.
+    In float32 it is evaluated as 2 sin^2(pi t / 2) - 1 with the sine's Taylor series: within 1e-6 on [-1, 1], and it
+    vectorises, which the library cosine does not on a CPU (measured: 17 times faster on 750,000 values).
     """
 
     def __call__(self, t: Means) -> Means:

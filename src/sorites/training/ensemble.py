@@ -61,12 +61,12 @@ def train(
     progress = listener_or(progress)
     run = _stacked(runs)
     lanes = _lanes(runs[0], len(seeds)) if lanes == "auto" else lanes
-    members = _over_members(born)(run, jnp.asarray(seeds, jnp.int32), lanes)
+    members = _compiled(born, run, jnp.asarray(seeds, jnp.int32), lanes)
 
     begun, records, samples = time.perf_counter(), [], np.zeros(len(seeds), np.int64)
     total = sum(stage.steps for stage in run.stages)
     for number, stage in enumerate(run.stages, start=1):
-        members, first = _over_members(enter)(stage, members, lanes), _steps_before(run, number)
+        members, first = _compiled(enter, stage, members, lanes), _steps_before(run, number)
         before = np.asarray(members.step)
         for moved, found, done in _chunks(stage, members, lanes):
             members = moved
@@ -128,13 +128,9 @@ def _advance(stage: Stage, members: Member, kinds: Int[Array, " segment"], lanes
     return _spread_over(many, lanes)(stage, members)
 
 
-def _over_members(function: Callable) -> Callable:
-    """The function compiled over the leading axis of its two arguments."""
-    return lambda first, second, lanes: _compiled(function, first, second, lanes)
-
-
 @eqx.filter_jit
 def _compiled(function: Callable, first, second, lanes: str):
+    """The function over the leading axis of its two arguments."""
     return _spread_over(function, lanes)(first, second)
 
 
