@@ -17,5 +17,7 @@ from .positional import Positional as Positional
 from .positional import positional as positional
 from .reader import Reader as Reader
 from .reader import reader as reader
+from .requ import Requ as Requ
+from .requ import requ as requ
 
 MODELS = {"gated": gated, "reader": reader, "open-gates": open_gates, "positional": positional}

@@ -10,3 +10,5 @@ from .outcomes import Levels as Levels
 from .outcomes import Loss as Loss
 from .separation import Separation as Separation
 from .separation import separation as separation
+from .written import OwnChain as OwnChain
+from .written import Released as Released

@@ -26,3 +26,7 @@ from .supervision import direct as direct
 from .supervision import inputs_only as inputs_only
 from .supervision import teacher_forcing as teacher_forcing
 from .supervision import without as without
+from .written import AbstractFilter as AbstractFilter
+from .written import Scores as Scores
+from .written import Strings as Strings
+from .written import Written as Written

@@ -54,23 +54,31 @@ class Sampled(AbstractSource):
         return self.batch
 
     def __call__(self, objective, model, task, secret, pool, key):
-        def block(key, count: int):
+        def block(key, first, count: int):
             draw, choose = jax.random.split(key)
-            gradient = eqx.filter_grad(objective)(model, task.sample(secret, draw, count), choose)
-            return jax.tree.map(lambda leaf: leaf * (count / self.batch), gradient)
+            return eqx.filter_grad(objective)(model, task.sample(secret, draw, count), choose)
 
-        blocks = -(-self.batch // BLOCK)
-        if blocks == 1:
-            return block(key, self.batch)
-        each, keys = self.batch // blocks, jax.random.split(key, blocks + 1)
+        return _in_blocks(block, model, self.batch, key)
 
-        def add(total, key):
-            return jax.tree.map(jnp.add, total, block(key, each)), None
 
-        zero = jax.tree.map(jnp.zeros_like, eqx.filter(model, eqx.is_inexact_array))
-        total, _ = jax.lax.scan(add, zero, keys[:-1])
-        rest = self.batch - each * blocks
-        return jax.tree.map(jnp.add, total, block(keys[-1], rest)) if rest else total
+def _in_blocks(block, model: AbstractModel, batch: int, key: Key[Array, ""]) -> AbstractModel:
+    """The mean over a batch of `block(key, first, count)`, a mean over some of its chains."""
+    blocks = -(-batch // BLOCK)
+    if blocks == 1:
+        return block(key, 0, batch)
+    each, keys = batch // blocks, jax.random.split(key, blocks + 1)
+    rest = batch - each * blocks
+
+    def add(total, here):
+        found = block(*here, each)
+        return jax.tree.map(lambda have, more: have + more * (each / batch), total, found), None
+
+    zero = jax.tree.map(jnp.zeros_like, eqx.filter(model, eqx.is_inexact_array))
+    total, _ = jax.lax.scan(add, zero, (keys[:-1], jnp.arange(blocks) * each))
+    if rest:
+        found = block(keys[-1], batch - rest, rest)
+        total = jax.tree.map(lambda have, more: have + more * (rest / batch), total, found)
+    return total
 
 
 class Pooled(AbstractSource):
@@ -97,7 +105,12 @@ class Pooled(AbstractSource):
         if self.batch < self.pool:
             rows = jax.random.randint(draw, (self.batch,), 0, self.pool)
             pool = jax.tree.map(lambda leaf: leaf[..., rows], pool)
-        return eqx.filter_grad(objective)(model, pool, choose)
+
+        def block(key, first, count: int):
+            chains = jax.tree.map(lambda leaf: jax.lax.dynamic_slice_in_dim(leaf, first, count, axis=-1), pool)
+            return eqx.filter_grad(objective)(model, chains, key)
+
+        return _in_blocks(block, model, self.batch, choose)
 
 
 class Enumerated(AbstractSource):
