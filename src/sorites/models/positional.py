@@ -56,7 +56,7 @@ class Positional(AbstractModel):
         return _written(self.link, tuple(self.rounds()), scores[:, start:], scores[:, :start] @ inputs, gates)
 
     def rounds(self) -> list[tuple[int, int]]:
-        """Ranges of thoughts that do not read each other: levels under a level mask, single thoughts under a causal one."""
+        """Ranges of thoughts that do not read each other: levels under a level mask, single ones under a causal one."""
         inner = np.asarray(self.mask(self.layout))[self.layout.inputs :, self.layout.inputs :]
         bounds = [0]
         for thought in range(len(inner)):
@@ -81,23 +81,45 @@ def _written(
 
 
 def _forward(link, rounds, scores, means, gates):
-    thoughts, slopes = jnp.zeros_like(means), jnp.zeros_like(means)
-    for first, last in rounds:
-        z = means[first:last] + scores[first:last] @ thoughts
+    def write(first, width, state):
+        thoughts, slopes = state
+        z = _rows(means, first, width) + _rows(scores, first, width) @ thoughts
         value, slope = jax.jvp(link, (z,), (jnp.ones_like(z),))
-        gate = gates[first:last, None]
-        thoughts, slopes = thoughts.at[first:last].set(gate * value), slopes.at[first:last].set(gate * slope)
+        gate = _rows(gates[:, None], first, width)
+        return _put(thoughts, gate * value, first), _put(slopes, gate * slope, first)
+
+    thoughts, slopes = _each(rounds, write, (jnp.zeros_like(means), jnp.zeros_like(means)))
     return thoughts, (scores, gates, thoughts, slopes)
 
 
 def _backward(link, rounds, kept, wanted):
     """Errors travel back through the same rounds; the scores then take one product over the batch."""
     scores, gates, thoughts, slopes = kept
-    errors = jnp.zeros_like(wanted)  # of z
-    for first, last in reversed(rounds):
-        total = wanted[first:last] + scores[:, first:last].T @ errors
-        errors = errors.at[first:last].set(slopes[first:last] * total)
+
+    def blame(first, width, errors):
+        total = _rows(wanted, first, width) + _rows(scores.T, first, width) @ errors
+        return _put(errors, _rows(slopes, first, width) * total, first)
+
+    errors = _each(rounds[::-1], blame, jnp.zeros_like(wanted))  # of z
     return errors @ thoughts.T, errors, jnp.zeros_like(gates)  # a gate is a constant
+
+
+def _each(rounds: Rounds, step, state):
+    """The rounds one after another; single thoughts make a compiled loop, which keeps the program short."""
+    if len(rounds) > 2 and all(last - first == 1 for first, last in rounds):
+        start, way = rounds[0][0], 1 if rounds[0] < rounds[1] else -1
+        return jax.lax.fori_loop(0, len(rounds), lambda i, state: step(start + way * i, 1, state), state)
+    for first, last in rounds:
+        state = step(first, last - first, state)
+    return state
+
+
+def _rows(matrix, first, width):
+    return jax.lax.dynamic_slice_in_dim(matrix, first, width)
+
+
+def _put(matrix, rows, first):
+    return jax.lax.dynamic_update_slice_in_dim(matrix, rows, first, axis=0)
 
 
 _written.defvjp(_forward, _backward)

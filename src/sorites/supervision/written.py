@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from ..errors import require
+from ..errors import SpecError, require
 from ..models import Positional
 from .prefix import AbstractPrefix, Reading
 
@@ -62,7 +62,7 @@ class Strings(AbstractFilter):
 
 
 class Scores(AbstractFilter):
-    """The filter of the published experiments: a level passes if any softmax score of the level below exceeds `least`."""
+    """The filter of the published experiments: a level passes if a softmax score of the level below exceeds `least`."""
 
     least: Float[Array | np.ndarray, ""] = eqx.field(converter=_data, default=0.4)  # pyright: ignore
 
@@ -79,6 +79,8 @@ class Written(AbstractPrefix):
     filter: AbstractFilter | None = None
 
     def __call__(self, model, chains, key, depth):
+        if not isinstance(model, Positional):
+            raise SpecError(f"a written chain needs a model that writes: {type(model).__name__}; use `positional`")
         layout = model.layout
         inputs = chains.tokens[: layout.inputs, 0].astype(model.weights.dtype)
         gates = None

@@ -18,7 +18,7 @@ from ..errors import require
 from ..models import AbstractModel
 from .cache import use_compilation_cache
 from .history import History
-from .member import IDLE, LOOK, WALK, Member, born, enter, segment
+from .member import IDLE, LOOK, WALK, Member, born, enter, pool, segment
 from .progress import Listener, Progress, listener_or
 from .stage import Run, Stage
 
@@ -116,10 +116,10 @@ def _advance(stage: Stage, members: Member, kinds: Int[Array, " segment"], lanes
     """The compiled program: one evaluation per segment that is not idle."""
 
     def many(stage: Stage, member: Member):
-        static = eqx.filter(member, eqx.is_array, inverse=True)
+        static, chains = eqx.filter(member, eqx.is_array, inverse=True), pool(stage, member)
 
         def body(arrays, kind):
-            member, found = segment(stage, eqx.combine(arrays, static), kind)
+            member, found = segment(stage, eqx.combine(arrays, static), chains, kind)
             return eqx.filter(member, eqx.is_array), found
 
         arrays, found = jax.lax.scan(body, eqx.filter(member, eqx.is_array), kinds)

@@ -15,7 +15,6 @@ class Member(eqx.Module):
     secret: object
     model: AbstractModel
     state: object  # of the rule
-    pool: object  # of the source
     step: Int[Array, ""]
     solved_at: Int[Array, ""]  # first evaluated step with every held-out answer right; -1: never
     left: Bool[Array, ""]  # has reached the stage's `until`
@@ -32,7 +31,6 @@ def born(run: Run, seed: Int[Array, ""]) -> Member:
         secret=run.task.draw(secret),
         model=run.model.fresh(model),
         state=None,
-        pool=None,
         step=zero,
         solved_at=zero - 1,
         left=zero > 0,
@@ -50,22 +48,23 @@ def evaluate(stage: Stage, member: Member) -> dict[str, Array]:
 
 
 def enter(stage: Stage, member: Member) -> Member:
-    """Begin a stage: prepare the rule and the source."""
+    """Begin a stage: prepare the rule."""
     params = eqx.filter(member.model, eqx.is_inexact_array)
     state = stage.rule.transformation().init(params) if stage.reset or member.state is None else member.state
-    pool = stage.source.prepare(stage.task, member.secret, jax.random.fold_in(member.test, 1))
     return eqx.tree_at(
-        lambda m: (m.state, m.pool, m.left),
-        member,
-        (state, pool, jnp.zeros((), bool)),
-        is_leaf=lambda leaf: leaf is None,
+        lambda m: (m.state, m.left), member, (state, jnp.zeros((), bool)), is_leaf=lambda leaf: leaf is None
     )
 
 
-def step(stage: Stage, member: Member) -> Member:
+def pool(stage: Stage, member: Member):
+    """The source's own chains: made anew for every chunk, so that members who run one after another hold one pool."""
+    return stage.source.prepare(stage.task, member.secret, jax.random.fold_in(member.test, 1))
+
+
+def step(stage: Stage, member: Member, pool) -> Member:
     """One gradient step."""
     key = jax.random.fold_in(member.key, member.step)
-    gradient = stage.source(stage.objective(member.secret), member.model, stage.task, member.secret, member.pool, key)
+    gradient = stage.source(stage.objective(member.secret), member.model, stage.task, member.secret, pool, key)
     params = eqx.filter(member.model, eqx.is_inexact_array)
     updates, state = stage.rule.transformation().update(gradient, member.state, params)  # pyright: ignore
     return eqx.tree_at(
@@ -79,7 +78,7 @@ def step(stage: Stage, member: Member) -> Member:
 IDLE, LOOK, WALK = range(3)  # kinds of segment: past the end; evaluate on entry; steps, then evaluate
 
 
-def segment(stage: Stage, member: Member, kind: Int[Array, ""]) -> tuple[Member, dict[str, Array]]:
+def segment(stage: Stage, member: Member, pool, kind: Int[Array, ""]) -> tuple[Member, dict[str, Array]]:
     """The steps between two evaluations, and the evaluation; a member that is done stands still.
 
     `kind` is the same for all members, so what it excludes costs nothing even where members run together.
@@ -88,7 +87,7 @@ def segment(stage: Stage, member: Member, kind: Int[Array, ""]) -> tuple[Member,
 
     def walk(arrays):
         def body(arrays, _):
-            return eqx.filter(step(stage, eqx.combine(arrays, static)), eqx.is_array), None
+            return eqx.filter(step(stage, eqx.combine(arrays, static), pool), eqx.is_array), None
 
         return jax.lax.scan(body, arrays, None, length=stage.evaluation.every)[0]
 

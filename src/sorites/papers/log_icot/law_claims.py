@@ -14,8 +14,9 @@ from ...models import Cosine, gated
 from ...statistics import log_log_slope, mean_interval
 from ...supervision import without
 from ...tasks import Parity
-from ...theory import gated_laws, products, tree_law
+from ...theory import gated_laws, tree_law
 from ...theory.precision import in_float64
+from ..tree_checks import Correlations, correlations, require_trials
 from .experiments import concentrated
 from .setting import PAPER, ROUNDING
 
@@ -30,16 +31,11 @@ class Collapse:
     shortest: int = 32  # m - 1 from which the slope is fitted: phi is quadratic only near 0
 
     def __post_init__(self):
-        _require_trials(self.trials, self.failure)
+        require_trials(self.trials, self.failure)
         require(
             self.bits >= self.shortest + 3,
             f"a slope needs lengths beyond the shortest: bits={self.bits}; use {self.shortest + 3} or more",
         )
-
-
-def _require_trials(trials: int, failure: float) -> None:
-    require(trials >= 2, f"a frequency needs trials: trials={trials}; use 2 or more")
-    require(0 < failure < 1, f"a failure probability lies between 0 and 1: failure={failure}; use 0.05")
 
 
 def _collapse(size: Collapse) -> Evidence:
@@ -70,37 +66,6 @@ def _collapse(size: Collapse) -> Evidence:
         ),
         seeds=size.trials,
         departures=("App. C.1 applies Hoeffding to m-1 signs with m in the exponent; the bound here has m-1.",),
-    )
-
-
-@dataclasses.dataclass(frozen=True)
-class Correlations:
-    bits: int = 8
-    sparsity: int = 8
-    samples: int = 400  # B
-    failure: float = 0.05  # p
-    trials: int = 200
-
-    def __post_init__(self):
-        _require_trials(self.trials, self.failure)
-
-
-def _correlations(size: Correlations) -> Evidence:
-    task = Parity(size.bits, size.sparsity)
-    masks = products.input_sets(size.bits, np.asarray(task.children(task.draw(jax.random.key(0)))))
-    tuples = products.nontrivial_products(masks)
-    kappa = products.correlation_bound(size.samples, size.bits, size.failure)
-    generator = np.random.default_rng(0)
-    found = [
-        products.largest_correlation(generator.integers(0, 2, size=(size.samples, size.bits)) * 2 - 1, tuples)
-        for _ in range(size.trials)
-    ]
-    return Evidence(
-        (
-            at_most("share of batches above kappa", float(np.mean(np.array(found) > kappa)), size.failure),
-            shown("largest correlation seen, against kappa", kappa, max(found)),
-        ),
-        seeds=size.trials,
     )
 
 
@@ -205,7 +170,7 @@ CLAIMS = (
         "With probability 1-p every non-trivial product of at most four positions has mean at most "
         "kappa = sqrt((2/B) log(32 n^4/p)) over B samples.",
         {"tiny": Correlations(8, 4, 200, 0.05, 20), "quick": Correlations(), "paper": Correlations(16, 8, 2000)},
-        _correlations,
+        correlations,
     ),
     Claim(
         "LI-12", PAPER, "Lemmas 7 and 9", "finite",

@@ -6,19 +6,11 @@ import jax
 import jax.numpy as jnp
 
 from ...supervision import without
-from ...tasks import Boolean, Chain, Parity
+from ...tasks import Boolean, Chain
+from ..tree_checks import Tree
 
 ROUNDING = 1e-12  # float64 sums of a few hundred terms of size one
 PAPER = "log-icot"
-
-
-@dataclasses.dataclass(frozen=True)
-class Tree:
-    bits: int = 12
-    sparsity: int = 8
-
-    def task(self) -> Boolean:
-        return Parity(self.bits, self.sparsity)
 
 
 @dataclasses.dataclass(frozen=True)
