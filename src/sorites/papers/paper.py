@@ -47,5 +47,13 @@ PAPERS = {
             "Log-ICoT; the year is that of its newest reference, the text carries no date",
             "sorites.papers.log_icot",
         ),
+        Paper(
+            "kim-suzuki",
+            "Transformers Provably Solve Parity Efficiently with Chain of Thought",
+            "Juno Kim, Taiji Suzuki",
+            2025,
+            "ICLR 2025; the text here is the workshop version, without experiments",
+            "sorites.papers.kim_suzuki",
+        ),
     )
 }

@@ -16,7 +16,7 @@ from ...theory import tree_law
 from ...training import Trained
 from ..tree_checks import require_trials
 from .setting import PAPER, child_weights
-from .theorems import LogSteps, OneStep, trained
+from .theorems import LogSteps, OneStep, alone, trained
 
 NEEDED = 0.9  # share of seeds with every held-out answer right where a training is said to work
 BROKEN = 0.5  # share below which it is said to break
@@ -39,17 +39,18 @@ class TheoremFive(OneStep):
     weaker: tuple[float, ...] = (10.0, 14.0)  # smaller K, for the trend
     error: float = 0.05  # of a noisy oracle, in units of d^-2
 
-    def settings(self, **changes) -> OneStep:
-        plain = {field.name: getattr(self, field.name) for field in dataclasses.fields(OneStep)}
-        return OneStep(**(plain | changes))
-
 
 def _one_step(size: TheoremFive) -> Evidence:
-    calibrated, literal = trained(size.settings()), trained(size.settings(strength=0.0))
+    setting = alone(OneStep, size)
+
+    def changed(**changes: Any) -> Trained:
+        return trained(dataclasses.replace(setting, **changes))
+
+    calibrated, literal = trained(setting), changed(strength=0.0)
     noise = size.error / size.bits**2
-    oracles = {name: trained(size.settings(noise=noise, oracle=name)) for name in ("random", "adversarial")}
-    by_samples = [_median(trained(size.settings(samples=n))) for n in (*size.fewer, size.samples)]
-    by_strength = [_median(trained(size.settings(strength=k))) for k in (*size.weaker, size.strength)]
+    oracles = {name: changed(noise=noise, oracle=name) for name in ("random", "adversarial")}
+    by_samples = [_median(changed(samples=n)) for n in (*size.fewer, size.samples)]
+    by_strength = [_median(changed(strength=k)) for k in (*size.weaker, size.strength)]
     low, high = wilson(right(calibrated), size.seeds)
     return Evidence(
         (
@@ -125,10 +126,6 @@ def _augmented(size: Augmented) -> Evidence:
 class Pattern(LogSteps):
     printed: float = 0.9  # an eps0 that the proof allows
 
-    def settings(self, **changes) -> LogSteps:
-        plain = {field.name: getattr(self, field.name) for field in dataclasses.fields(LogSteps)}
-        return LogSteps(**(plain | changes))
-
 
 def _off_pattern(result: Trained) -> int:
     """Seeds that ever depart from: after t updates levels up to t+1 pass, higher ones are zeroed."""
@@ -140,7 +137,8 @@ def _off_pattern(result: Trained) -> int:
 
 def _pattern(size: Pattern) -> Evidence:
     require(size.sparsity >= 8, f"a level that is not flagged needs three: sparsity={size.sparsity}; use 8 or more")
-    working, printed = trained(size.settings()), trained(size.settings(threshold=size.printed))
+    setting = alone(LogSteps, size)
+    working, printed = trained(setting), trained(dataclasses.replace(setting, threshold=size.printed))
     return Evidence(
         (
             equal(f"eps0={size.threshold:g}: seeds off the pattern", 0, _off_pattern(working), math.floor((1 - NEEDED) * size.seeds)),
@@ -204,10 +202,10 @@ class Strengths(LogSteps):
 
 
 def _exponential(size: Strengths) -> Evidence:
-    plain: dict[str, Any] = {field.name: getattr(size, field.name) for field in dataclasses.fields(LogSteps)}
+    plain = alone(LogSteps, size)
     weight, error, member = [], [], []
     for strength in size.strengths:
-        setting = LogSteps(**(plain | {"strength": strength}))
+        setting = dataclasses.replace(plain, strength=strength)
         result = trained(setting)
         for seed in np.flatnonzero(result.history.last("accuracy") == 1):
             secret = result.history.secrets[seed]  # pyright: ignore
@@ -246,18 +244,18 @@ class Ablations(LogSteps):
 
 
 def _ablations(size: Ablations) -> Evidence:
-    plain: dict[str, Any] = {field.name: getattr(size, field.name) for field in dataclasses.fields(LogSteps)}
+    plain = alone(LogSteps, size)
     changes: dict[str, dict[str, Any]] = {
         "no rounding": {"quantised": False},
         "no filter": {"filtered": False},
         f"eps0={size.printed:g}": {"threshold": size.printed},
         f"K={size.halfway():.2f}, whose weight lies on a half-integer": {"strength": size.halfway()},
     }
-    compared = [_works("all in place", trained(LogSteps(**plain)))]
+    compared = [_works("all in place", trained(plain))]
     for name, change in changes.items():
-        result = trained(LogSteps(**(plain | change)))
+        result = trained(dataclasses.replace(plain, **change))
         compared.append(at_most(f"{name}: seeds with all answers right", right(result), BROKEN * size.seeds))
-    strongest = trained(LogSteps(**(plain | {"strength": size.strongest})))
+    strongest = trained(dataclasses.replace(plain, strength=size.strongest))
     compared.append(shown(f"K={size.strongest:g}: seeds with all answers right", None, right(strongest)))
     return Evidence(
         tuple(compared),

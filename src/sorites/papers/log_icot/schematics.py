@@ -18,6 +18,7 @@ from ...tasks import Layout, Parity
 from ...training import linear_icot, log_icot
 from ...training.curricula import full_chain
 from ..figure import Figure, Frames
+from ..tree_pictures import draw_mask, draw_tree, mask_table, tree_table
 from .experiments import concentrated
 
 STATES = ("input", "shown thought", "padded thought", "taught here")
@@ -85,9 +86,7 @@ def _draw_curricula(frames: Frames, size: Grid):
 def _mask(size: Grid, trainer) -> Frames:
     layout = Parity(size.bits, size.sparsity).layout
     mask = lower_levels_and_inputs(layout)
-    query, source = np.indices(mask.shape) + 1
-    columns = {"query": query.ravel(), "source": source.ravel(), "allowed": mask.ravel()}
-    return {"data": pl.DataFrame(columns)}
+    return {"data": pl.DataFrame(mask_table(mask))}
 
 
 def _draw_mask(frames: Frames, size: Grid):
@@ -95,17 +94,8 @@ def _draw_mask(frames: Frames, size: Grid):
     grid = data["allowed"].to_numpy().reshape(layout.positions, -1)
     figure = new_figure(5.2, 4.9)
     ax = figure.subplots()
-    ax.pcolormesh(grid, cmap=ListedColormap(["#F2F1EC", COLOURS["blue"]]), edgecolors="white", linewidth=0.8)
-    ax.invert_yaxis()
-    for end in layout.ends[:-1]:
-        ax.axhline(end, color=QUIET, linestyle=":", linewidth=1)
-        ax.axvline(end, color=QUIET, linestyle=":", linewidth=1)
-    ticks = np.arange(layout.positions)
-    ax.set_xticks(ticks + 0.5, ticks + 1, fontsize=8)
-    ax.set_yticks(ticks + 0.5, ticks + 1, fontsize=8)
-    ax.set(xlabel="source position j", ylabel="query position m", aspect="equal")
+    draw_mask(ax, grid, layout)
     ax.set_title(f"Attention mask of Def. 1, n={size.bits}, k={size.sparsity}")
-    ax.grid(False)
     figure.legend(
         handles=[Patch(color=COLOURS["blue"], label="attends"), Patch(color="#E4E3DE", label="masked")],
         loc="outside lower center", ncols=2,
@@ -134,19 +124,15 @@ def _worked(size: Worked, trainer) -> Frames:
             for position in range(layout.positions):
                 value = float(stream[layout.positions + layer, position])
                 rows.append({"view": name, "layer": layer, "position": position + 1, "value": value})
-    children = np.asarray(task.children(secret)) + 1
-    parents = {
-        "node": np.arange(layout.thoughts) + layout.inputs + 1,
-        "left": children[:, 0],
-        "right": children[:, 1],
-    }
-    return {"data": pl.DataFrame(rows), "tree": pl.DataFrame(parents)}
+    tree = tree_table(np.asarray(task.children(secret)), layout.inputs)
+    return {"data": pl.DataFrame(rows), "tree": tree}
 
 
 def _draw_worked(frames: Frames, size: Worked):
     figure = new_figure(9.0, 3.9)
     left, right = figure.subplots(1, 2, width_ratios=[1.15, 1])
-    _draw_tree(left, frames["tree"], size)
+    draw_tree(left, frames["tree"], size.bits, "b")
+    left.set_title(f"The tree of k={size.sparsity} secret bits among n={size.bits}")
     data, layout = frames["data"], Parity(size.bits, size.sparsity).layout
     grid = data["value"].to_numpy().reshape(-1, layout.positions)
     colours = ListedColormap([COLOURS["vermillion"], "#F2F1EC", COLOURS["blue"]])
@@ -166,27 +152,6 @@ def _draw_worked(frames: Frames, size: Worked):
     right.set(xlabel="position", title="Residual stream, one chain (blue +1, red −1)")
     right.grid(False)
     return figure
-
-
-def _draw_tree(ax, tree: pl.DataFrame, size: Worked) -> None:
-    places = {index: (float(index), 0.0) for index in range(1, size.bits + 1)}
-    secret = set()
-    for node, left, right in tree.iter_rows():
-        secret |= {child for child in (left, right) if child <= size.bits}
-        x = (places[left][0] + places[right][0]) / 2
-        places[node] = (x, max(places[left][1], places[right][1]) + 1)
-        for child in (left, right):
-            ax.plot([x, places[child][0]], [places[node][1], places[child][1]], color=QUIET, zorder=1)
-    for index, (x, y) in places.items():
-        colour = COLOURS["sky"] if index in secret else "#E4E3DE" if index <= size.bits else COLOURS["orange"]
-        ax.scatter(x, y, s=520, color=colour, zorder=2)
-        ax.text(x, y, f"$b_{{{index}}}$", ha="center", va="center", zorder=3)
-    ax.set(title=f"The tree of k={size.sparsity} secret bits among n={size.bits}", xticks=[], yticks=[])
-    ax.set_xlim(0.3, size.bits + 0.7)
-    ax.set_ylim(-0.5, max(y for _, y in places.values()) + 0.5)
-    ax.grid(False)
-    for side in ("left", "bottom"):
-        ax.spines[side].set_visible(False)
 
 
 FIGURES = (
