@@ -35,7 +35,7 @@ def _draw_tree(frames: Frames, size: Grid):
     ax = figure.subplots()
     draw_tree(ax, frames["data"], size.bits, "x")
     ax.set_title(
-        f"A {size.sparsity}-parity of d={size.bits} bits as {size.sparsity - 1} two-bit parities, level by level"
+        f"The parity of k={size.sparsity} out of d={size.bits} bits as {size.sparsity - 1} two-bit parities, level by level"
     )
     return figure
 
@@ -87,7 +87,7 @@ def _draw_generation(frames: Frames, size: Generation):
             ax.text(
                 place,
                 2.12,
-                f"{value:+.2f}",
+                f"{value + 0:+.2f}" if ok else "0",
                 ha="center",
                 fontsize=7,
                 color=QUIET if not ok else "black" if value * truth > 0 else COLOURS["vermillion"],

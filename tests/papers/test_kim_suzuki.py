@@ -1,0 +1,85 @@
+"""Every claim of kim-suzuki at tiny scale, and every figure from its tables."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+from sorites.drawing import style
+from sorites.errors import SpecError
+from sorites.ledger import verify
+from sorites.papers.kim_suzuki.grids import LARGE, LARGE_LAWS
+from sorites.papers.kim_suzuki.published import Published
+from sorites.papers.kim_suzuki.sample_law import SampleLaw
+from sorites.papers.kim_suzuki.theorems import LogSteps, OneStep
+from sorites.papers.paper import PAPERS
+from sorites.report.figures import read_tables, results_folder
+from sorites.training import train
+
+PAPER = PAPERS["kim-suzuki"]
+CLAIMS, FIGURES = PAPER.claims(), PAPER.figures()
+NAMES = ("1", "2", "3", "exp-k8", "exp-k16", "exp-k32", "exponent", "hardness", "filter-range", "phase")
+
+
+def test_the_catalogue_is_complete():
+    assert list(CLAIMS) == [f"KS-{number}" for number in range(1, 29)]
+    assert {f"kim-suzuki/{name}" for name in NAMES} == set(FIGURES)
+
+
+@pytest.mark.parametrize("id", CLAIMS)
+def test_claims_come_out_as_expected(id):
+    verdict = verify(CLAIMS[id], "tiny")
+    json.dumps(verdict.record(), allow_nan=False)
+    assert verdict.as_expected, verdict
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("exp-k16", "exp-k32", "phase")])
+def test_figures_draw_from_their_tables(name):
+    figure = FIGURES[f"kim-suzuki/{name}"]
+    size = figure.sizes.get("tiny") or figure.sizes["quick"]
+    frames = figure.measure(size, train)
+    assert frames["data"].height > 0
+    with style():
+        figure.draw(frames, size)
+    if figure.find is not None:
+        assert figure.find(frames, size).endswith(".")
+
+
+@pytest.mark.parametrize("name", [*LARGE, "phase", "exponent"])
+def test_recorded_tables_draw_at_paper_scale(name):
+    figure, size = FIGURES[f"kim-suzuki/{name}"], LARGE.get(name, LARGE_LAWS)
+    frames = read_tables(results_folder() / "figures" / "kim-suzuki" / name, dataclasses.asdict(size))
+    assert frames is not None, "results/ holds other settings than the figure's"
+    with style():
+        figure.draw(frames, size)
+    assert figure.find is not None
+    assert figure.find(frames, size)
+
+
+def test_the_printed_rate_is_d_squared():
+    assert OneStep(30, 16, strength=0.0).rate() == 900
+    assert OneStep(30, 16, strength=0.0, epsilon=16.0).rate() == pytest.approx(30**3)
+
+
+def test_every_member_draws_its_own_strings():
+    first, second = (LogSteps(seeds=2).run(seed).stages[0].taught[0].prefix.filter.strings for seed in (0, 1))
+    assert (np.asarray(first) != np.asarray(second)).any()
+
+
+@pytest.mark.parametrize(
+    ("build", "words"),
+    [
+        (lambda: Published(sparsity=12).run("free"), "power of two"),
+        (lambda: Published().run("fre"), "lesson='fre'"),
+        (lambda: Published(prediction="root").run("consistent"), "prediction='root'"),
+        (lambda: OneStep(oracle="mean", noise=0.1).run(), "oracle='mean'"),
+        (lambda: OneStep(strength=-1.0).run(), "strength=-1"),
+        (lambda: LogSteps(strings=0).run(), "strings=0"),
+        (lambda: SampleLaw(bits=()), r"bits=\(\)"),
+        (lambda: SampleLaw(finest=0), "finest=0"),
+    ],
+)
+def test_settings_that_cannot_run_are_refused(build, words):
+    with pytest.raises(SpecError, match=words):
+        build()
