@@ -1,4 +1,4 @@
-"""A full-batch epoch of kim-suzuki's experiment beside a plain PyTorch autograd loop, in one run; and memory per member.
+"""A full-batch epoch of kim-suzuki's experiment beside a plain PyTorch autograd loop, in one run; and memory.
 
     python bench/kim_suzuki.py [--samples 100000] [--epochs 10] [--no-torch] [--out FILE.json]
 
@@ -38,9 +38,11 @@ def ours(lesson: str, samples: int, epochs: int) -> float:
 
 def peak(members: int, samples: int) -> float:
     """Peak memory in MiB of a fresh process that trains the members one after another."""
+    size = f"Published({BITS}, {SPARSITY}, {samples}, 2, 100.0, every=1, chains=100)"
     code = (
-        "import resource, sys; from sorites.papers.kim_suzuki.published import Published; from sorites.training import train;"
-        f"train(Published({BITS}, {SPARSITY}, {samples}, 2, 100.0, every=1, chains=100).run('free'), range({members}), lanes='apart');"
+        "import resource\nfrom sorites.papers.kim_suzuki.published import Published\n"
+        "from sorites.training import train\n"
+        f"train({size}.run('free'), range({members}), lanes='apart')\n"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""The published experiment as one would write it in PyTorch: the transformer applied to its own output, autograd, GD."""
+"""The published experiment as one would write it in PyTorch: the transformer on its own output, autograd, GD."""
 
 import time
 
