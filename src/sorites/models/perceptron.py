@@ -25,12 +25,12 @@ class Perceptron(AbstractModel):
     layout: Layout = eqx.field(static=True)
 
     def fresh(self, key: Key[Array, ""]) -> "Perceptron":
-        """Normal weights of variance 1 / fan-in, zero shifts."""
-        first, second = jax.random.split(key)
+        """Normal weights of variance 1 / fan-in; normal shifts, without which it would be an odd function."""
+        first, middle, second = jax.random.split(key, 3)
         width, inputs = self.hidden.shape
         return Perceptron(
             hidden=jax.random.normal(first, self.hidden.shape) / math.sqrt(inputs),
-            shift=jnp.zeros_like(self.shift),
+            shift=jax.random.normal(middle, self.shift.shape),
             output=jax.random.normal(second, self.output.shape) / math.sqrt(width),
             offset=jnp.zeros_like(self.offset),
             layout=self.layout,

@@ -57,7 +57,7 @@ class ClassOracle(AbstractSource):
     def samples(self) -> int:
         return 0 if self.pool is None else self.pool  # every input is no sample
 
-    def prepare(self, task: AbstractTask, secret, key: Key[Array, ""]) -> Known:
+    def prepare(self, task: AbstractTask, secret, key: Key[Array, ""]) -> Known:  # pyright: ignore
         parity = isinstance(task, Boolean) and task.gate.name == "parity"
         require(parity, "the class is that of all k-parities: another task was given; use Parity")
         assert isinstance(task, Boolean)

@@ -35,8 +35,8 @@ def chain_variance(bits: int, sparsity: int) -> float:
         for first in range(0, sparsity, 2**level):  # the leaves under one thought
             own = chances[first : first + 2**level].sum(axis=0)
             parts = ((own, under), (secret - own, beside), (1 - secret, idle))
-            mean = sum(chance * value for chance, value in parts)
-            square = sum(chance * value**2 for chance, value in parts)
+            mean = np.sum([chance * value for chance, value in parts], axis=0)
+            square = np.sum([chance * value**2 for chance, value in parts], axis=0)
             total += float((square - mean**2).sum())
     return total
 

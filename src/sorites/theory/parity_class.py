@@ -43,15 +43,16 @@ def signs(bits: int, codes: Int[np.ndarray, " sample"]) -> Int[np.ndarray, "bit 
     return (1 - 2 * (codes[None, :] >> np.arange(bits)[:, None] & 1)).astype(np.int8)
 
 
-def walsh(values: Float[np.ndarray, "input *rest"]) -> Float[np.ndarray, "input *rest"]:
-    """sum_x values(x) p(x) for every parity p, by the fast transform; axis 0 runs over all 2^d codes."""
-    values = np.array(values, float)
-    total, half = len(values), 1
-    while half < total:
-        pairs = values.reshape(total // (2 * half), 2, half, *values.shape[1:])
-        values = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], axis=1).reshape(values.shape)
-        half *= 2
-    return values
+def walsh(values: Float[np.ndarray, " input *rest"]) -> Float[np.ndarray, " input *rest"]:
+    """sum_x values(x) p(x) for every parity p; axis 0 runs over all 2^d codes.
+
+    A parity of d bits is one of the high bits times one of the low bits: two small matrix products do it.
+    """
+    bits = len(values).bit_length() - 1
+    low, high = (np.arange(2**half) for half in (bits // 2, bits - bits // 2))
+    square = np.asarray(values, float).reshape(len(high), len(low), *values.shape[1:])
+    square = np.tensordot(labels(low, low).astype(float), square, axes=(1, 1))  # [low, high, ...]
+    return np.tensordot(labels(high, high).astype(float), square, axes=(1, 1)).reshape(values.shape)
 
 
 def correlations(bits: int, codes: Int[np.ndarray, " sample"]) -> Float[np.ndarray, " mask"]:
@@ -91,11 +92,9 @@ def variance(gradients: Float[np.ndarray, "parity weight"]) -> float:
 
 def population_variance(bits: int, sparsity: int, jacobian: Jacobian) -> float:
     """Var(theta; P) over all 2^d inputs: the class's Walsh coefficients of the gradient, spread over |P|."""
-    chosen, blocks = (
-        masks(bits, sparsity),
-        -(-jacobian.shape[1] // 32),
-    )  # a block of weights at a time: memory stays flat
-    return sum(variance(walsh(block)[chosen] / 2**bits) for block in np.array_split(jacobian, blocks, axis=1))
+    alive = jacobian[:, np.any(jacobian != 0, axis=0)]
+    chosen, blocks = masks(bits, sparsity), max(1, alive.shape[1] // 64)  # some weights at a time: memory stays flat
+    return sum(variance(walsh(block)[chosen] / 2**bits) for block in np.array_split(alive, blocks, axis=1))
 
 
 def square_norm(jacobian: Jacobian) -> float:

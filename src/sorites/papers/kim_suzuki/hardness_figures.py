@@ -105,7 +105,7 @@ def _draw(frames: Frames, size: Hardness):
     bits = np.array(sorted(set(data["bits"])), float)
     left.plot(bits, bits**-2.0, color=QUIET, linestyle=(0, (4, 3)), linewidth=1.2, label="an oracle's error $d^{-2}$")
     right.axhline(1, color=QUIET, linestyle=(0, (4, 3)), linewidth=1.2)
-    right.text(bits[-1], 1.15, "noise as large as signal", ha="right", va="bottom", fontsize=8, color=QUIET)
+    right.text(12, 0.85, "noise as large as signal", ha="left", va="top", fontsize=8, color=QUIET)
     for ax in (left, right):
         ax.set_xscale("log", base=2)
         ax.set_yscale("log")

@@ -34,7 +34,7 @@ class Hidden:
         require(self.sparsity < self.bits, f"a class needs two parities: sparsity={self.sparsity}; use fewer than bits")
         require(self.bits <= 12, f"every target runs: bits={self.bits}; use 12 or fewer")
         require(self.steps >= 1, f"an algorithm asks at least once: steps={self.steps}; use 1 or more")
-        require(2 <= self.targets, f"a comparison needs two targets: targets={self.targets}; use 2 or more")
+        require(self.targets >= 2, f"a comparison needs two targets: targets={self.targets}; use 2 or more")
         require(self.samples >= 1, f"a sample is not empty: samples={self.samples}; use 1 or more")
 
     @property
@@ -86,7 +86,7 @@ def _hidden(size: Hidden) -> Evidence:
     use_compilation_cache()
     compared, count, error = [], len(size.secrets), 0.0
     lost = krawtchouk.mean_label_size(size.bits, size.sparsity)
-    right = np.zeros(0)
+    right, share = np.zeros(0), 1.0
     for name, (kind, _, _) in size.learners().items():
         mean = size.run(name, np.inf)  # never told: the one path that knows no target
         deviation = np.asarray(mean.deviation)
@@ -106,7 +106,6 @@ def _hidden(size: Hidden) -> Evidence:
             at_least(f"{name}: exact loss, printed floor", float(loss.mean()), pc.printed_floor(share, lost), FLOAT32),
             at_least(f"{name}: Pr(Q), Chebyshev's 1 - T Var/eps²", share, 1 - size.steps * told_about / error**2, FLOAT32),
         ]  # fmt: skip
-    share = float((~np.asarray(path.told).any(axis=1)).mean())
     told, solved, loss = _with_chain(size, error)  # the transformer's Adam comes last: its oracle is used again
     wrong, leaks = _as_printed(size)
     compared += [
