@@ -43,11 +43,18 @@ LEARNERS = [
 
 def literal_mean(model, taught, inputs):
     """The gradient of every target's own loss, one target at a time, then their mean."""
-    gradients = [
-        eqx.filter_grad(objective(taught, jnp.asarray(secret)))(model, TASK.think(jnp.asarray(secret), inputs), KEY)
-        for secret in subsets(TASK.bits, TASK.sparsity)
-    ]
+
+    @eqx.filter_jit
+    def gradient(model, secret):
+        return eqx.filter_grad(objective(taught, secret))(model, TASK.think(secret, inputs), KEY)
+
+    gradients = [gradient(model, jnp.asarray(secret)) for secret in subsets(TASK.bits, TASK.sparsity)]
     return jax.tree.map(lambda *leaves: jnp.mean(jnp.stack(leaves), axis=0), *gradients)
+
+
+@eqx.filter_jit
+def at(model, taught, chains):
+    return eqx.filter_grad(objective(taught))(model, chains, KEY)
 
 
 def assert_close(first, second, atol=2e-6):
@@ -60,12 +67,12 @@ def test_the_class_mean_is_the_gradient_at_the_mean_label(model, taught):
     inputs = TASK.inputs(jax.random.key(1), 40)
     mean = literal_mean(model, taught, inputs)
     for chains in (mean_chains(TASK, inputs), class_chains(TASK, inputs)):
-        assert_close(eqx.filter_grad(objective(taught))(model, chains, KEY), mean)
+        assert_close(at(model, taught, chains), mean)
 
 
 def test_with_a_chain_the_class_is_read_target_by_target():
     inputs, taught, model = TASK.inputs(jax.random.key(1), 40), teacher_forcing(TASK.layout), drawn_positional()
-    found = eqx.filter_grad(objective(taught))(model, class_chains(TASK, inputs), KEY)
+    found = at(model, taught, class_chains(TASK, inputs))
     assert_close(found, literal_mean(model, taught, inputs))
 
 

@@ -22,6 +22,10 @@ from .sources import AbstractSource, Objective, _scalar
 LARGEST = 2**23  # chains of a whole class in one gradient
 
 
+def _flag(value) -> Array | np.ndarray:
+    return value if isinstance(value, jax.Array) else np.asarray(value, bool)
+
+
 class Answer(NamedTuple):
     """What the oracle said, how far the truth was from the class mean, and whether it had to tell."""
 
@@ -48,7 +52,8 @@ class ClassOracle(AbstractSource):
     error: Float[Array | np.ndarray, ""] = eqx.field(converter=_scalar)  # epsilon
     pool: int | None = eqx.field(static=True, default=None)
     answer_only: bool = eqx.field(static=True, default=False)
-    printed: bool = eqx.field(static=True, default=False)  # the two cases swapped, as App. A prints them
+    # The two cases swapped, as App. A prints them:
+    printed: Bool[Array | np.ndarray, ""] = eqx.field(converter=_flag, default=False)  # pyright: ignore
 
     def __check_init__(self):
         require(self.pool is None or self.pool >= 1, f"a pool holds chains: pool={self.pool}; use 1 or more, or None")
@@ -75,7 +80,7 @@ class ClassOracle(AbstractSource):
         mean = eqx.filter_grad(objective)(model, known.everyone, key)
         apart = jax.tree.map(lambda a, b: jnp.sum((a - b) ** 2), true, mean)
         deviation = jnp.sqrt(jax.tree.reduce(jnp.add, apart))
-        told = deviation <= self.error if self.printed else deviation > self.error
+        told = (deviation > self.error) ^ self.printed
         return Answer(jax.tree.map(lambda a, b: jnp.where(told, a, b), true, mean), deviation, told)
 
     def __call__(self, objective, model, task, secret, pool, key):

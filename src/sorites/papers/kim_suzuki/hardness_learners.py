@@ -113,6 +113,8 @@ def against(
 
 
 @eqx.filter_jit
-def final_answers(path: Path, taught: Supervision, task: Boolean, inputs: Array) -> Float[Array, "target sample"]:
+def final_answers(
+    final: AbstractModel, taught: Supervision, task: Boolean, inputs: Array
+) -> Float[Array, "target sample"]:
     """f of every target's last weights."""
-    return eqx.filter_vmap(lambda model: answers(model, taught, task, inputs), in_axes=eqx.if_array(0))(path.final)
+    return eqx.filter_vmap(lambda model: answers(model, taught, task, inputs), in_axes=eqx.if_array(0))(final)

@@ -161,6 +161,7 @@ def _frame(size: Sampled) -> Evidence:
 
 @in_float64
 def _variance_bounds(size: Sampled) -> Evidence:
+    require(size.trials >= 10, f"five standard errors need ten trials: trials={size.trials}; use 10 or more")
     everywhere, means, count = size.jacobians(), size.means(), len(size.parities)
     at_inputs = means[np.bitwise_count(size.inputs)]
     frame, printed, dual, away, loose, outside = [], [], [], [], [], 0
@@ -264,7 +265,7 @@ CLAIMS = (
         "KS-6", PAPER, "App. A", "inequality",
         "Var_n <= (lambda_max/|P|) sum_j |d_j f|_n² on every sample, and <= 2(1/|P| v sqrt(4d/n)) sup|grad f|² where no "
         "pair of parities correlates beyond sqrt(4d/n). Its mean over samples is (1-1/n) Var + E[(1-m²)|grad f|²]/n.",
-        {"tiny": Sampled(6, 2, 1, (32, 128), 10), "quick": Sampled(8, 4, 3, (64, 256, 1024), 20), "paper": Sampled(10, 4, 4, (64, 1024, 16_384), 50)},
+        {"tiny": Sampled(6, 2, 1, (32, 128), 10), "quick": Sampled(8, 4, 3, (64, 256, 1024), 20), "paper": Sampled(10, 4, 4, (64, 512, 4096), 50)},
         _variance_bounds,
     ),
 )  # fmt: skip
