@@ -1,15 +1,16 @@
-"""KS-3 to KS-6: how little a gradient tells about the target, over all inputs and over a sample."""
+"""KS-3, KS-4 and KS-6: how little a gradient tells about the target, over all inputs and over a sample."""
 
 import dataclasses
 import math
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.flatten_util import ravel_pytree
 
 from ...errors import require
-from ...ledger import Claim, Comparison, Erratum, Evidence, at_most, equal, shown, worst
-from ...statistics import wilson
+from ...ledger import Claim, Erratum, Evidence, at_most, equal, shown, worst
 from ...theory import krawtchouk
 from ...theory import parity_class as pc
 from ...theory.precision import in_float64
@@ -53,9 +54,9 @@ class Class:
 
 @in_float64
 def _orthogonal_class(size: Class) -> Evidence:
-    table, count = pc.labels(size.parities, size.inputs), len(size.parities)
+    table, count, jacobians = pc.labels(size.parities, size.inputs), len(size.parities), size.jacobians()
     ratios = []
-    for found in size.jacobians().values():
+    for found in jacobians.values():
         gradients = 2 * pc.pulls(table, found)  # of E(h - f)^2, up to a term that all targets share
         ratios.append(pc.variance(gradients) / (pc.square_norm(found) / count))
     aligned = (table[0] - table[1]).astype(float)[:, None]  # f = theta (p_0 - p_1)
@@ -64,7 +65,7 @@ def _orthogonal_class(size: Class) -> Evidence:
         pc.variance(factor * pc.pulls(table, aligned)) / scale for factor in (2, 1, 6)
     )  # 6: targets 3p
     literal = 2 * _gradients_by_autodiff(size, table)
-    spread = abs(pc.variance(literal) / (pc.square_norm(size.jacobians()["perceptron", 0]) / count) / ratios[0] - 1)
+    spread = abs(pc.variance(literal) / (pc.square_norm(jacobians["perceptron", 0]) / count) / ratios[0] - 1)
     return Evidence(
         (
             at_most("learners: Var / (F²/|H|), loss E(h-f)²", worst(*ratios), 4),
@@ -85,9 +86,6 @@ def _orthogonal_class(size: Class) -> Evidence:
 
 def _gradients_by_autodiff(size: Class, table: np.ndarray) -> np.ndarray:
     """grad of ½E(p - f)^2 of the first perceptron, one target at a time."""
-    import equinox as eqx
-    from jax.flatten_util import ravel_pytree
-
     task = task_of(size.bits, size.sparsity)
     model, taught = drawn("perceptron", task, 0), answer_alone("perceptron", task.layout)
     signs = jnp.asarray(pc.signs(size.bits, size.inputs))
@@ -203,45 +201,6 @@ def _variance_bounds(size: Sampled) -> Evidence:
     )
 
 
-@dataclasses.dataclass(frozen=True)
-class Pairs:
-    bits: int = 8  # d
-    sparsity: int = 4  # k
-    samples: tuple[int, ...] = (64, 256, 1024)  # n
-    trials: int = 4000
-
-    def __post_init__(self):
-        Sampled(self.bits, self.sparsity, 1, self.samples, self.trials)
-
-
-def _pairs(size: Pairs) -> Evidence:
-    different = pc.differences(size.bits, size.sparsity)
-    count, printed = math.comb(size.bits, size.sparsity), pc.correlation_failure(size.bits)
-    half = math.log(count * (count - 1) / 0.5)  # the union bound of Hoeffding is 1/2 at delta = sqrt(2 half / n)
-    compared: list[Comparison] = []
-    for samples in size.samples:
-        generator = np.random.default_rng(samples)
-        apart = []
-        for _ in range(-(-size.trials // 500)):
-            codes = generator.integers(0, 2**size.bits, (500, samples))
-            counts = np.stack([np.bincount(row, minlength=2**size.bits) for row in codes], axis=1)
-            apart.append(np.abs(pc.walsh(counts.astype(float))[different] / samples).max(axis=0))
-        largest = np.concatenate(apart)[: size.trials]
-        for name, delta, bound in (
-            ("sqrt(4d/n)", pc.separation(size.bits, samples), printed),
-            ("where the union bound is 1/2", math.sqrt(2 * half / samples), 0.5),
-        ):
-            compared.append(_frequency(f"n={samples}: share beyond {name}", largest >= delta, bound))
-    return Evidence(tuple(compared), seeds=size.trials)
-
-
-def _frequency(name: str, seen: np.ndarray, bound: float) -> Comparison:
-    """Holds if the Wilson interval lies below the bound, fails if above."""
-    low, high = wilson(int(seen.sum()), len(seen))
-    return Comparison(f"{name} ≤", bound, float(seen.mean()), high - float(seen.mean()),
-                      True if high <= bound else False if low > bound else None)  # fmt: skip
-
-
 CLAIMS = (
     Claim(
         "KS-3", PAPER, "Prop. 3", "inequality",
@@ -255,11 +214,6 @@ CLAIMS = (
         "sum_p <f,p>_n² <= lambda_max |f|_n², attained by the leading f.",
         {"tiny": Sampled(6, 2, 1, (32, 128), 5), "quick": Sampled(9, 4, 2, (64, 256, 1024), 10), "paper": Sampled(10, 5, 4, (64, 1024, 4096), 50)},
         _frame,
-    ),
-    Claim(
-        "KS-5", PAPER, "App. A", "inequality",
-        "The chance that two parities correlate by sqrt(4d/n) or more on n samples is at most (2/e)^{2d}.",
-        {"tiny": Pairs(8, 4, (64, 256), 1000), "quick": Pairs(), "paper": Pairs(10, 5, (64, 256, 1024, 4096), 20_000)}, _pairs,
     ),
     Claim(
         "KS-6", PAPER, "App. A", "inequality",

@@ -1,4 +1,4 @@
-"""KS-8 and KS-9: the exponents of the hardness theorem, and the mean of all parities at one input."""
+"""KS-5, KS-8 and KS-9: parities alone, no learner: their correlations, the theorem's exponents, their mean at an input."""
 
 import dataclasses
 import itertools
@@ -8,10 +8,58 @@ from fractions import Fraction
 import numpy as np
 
 from ...errors import require
-from ...ledger import Claim, Erratum, Evidence, at_most, equal, shown, worst
+from ...ledger import Claim, Comparison, Erratum, Evidence, at_most, equal, shown, worst
+from ...statistics import wilson
 from ...theory import krawtchouk
 from ...theory import parity_class as pc
 from .hardness_learners import PAPER
+
+
+@dataclasses.dataclass(frozen=True)
+class Pairs:
+    bits: int = 8  # d
+    sparsity: int = 4  # k
+    samples: tuple[int, ...] = (64, 256, 1024)  # n
+    trials: int = 4000
+
+    def __post_init__(self):
+        require(
+            0 < self.sparsity < self.bits <= 14,
+            f"pairs of parities on at most 14 bits: sparsity={self.sparsity} of bits={self.bits}; use fewer",
+        )
+        require(self.trials >= 2, f"a frequency needs trials: trials={self.trials}; use 2 or more")
+        require(
+            min(self.samples) > 4 * self.bits,
+            f"sqrt(4d/n) bounds a correlation only below 1: samples={self.samples}; use more than {4 * self.bits}",
+        )
+
+
+def _pairs(size: Pairs) -> Evidence:
+    different = pc.differences(size.bits, size.sparsity)
+    count, printed = math.comb(size.bits, size.sparsity), pc.correlation_failure(size.bits)
+    half = math.log(count * (count - 1) / 0.5)  # the union bound of Hoeffding is 1/2 at delta = sqrt(2 half / n)
+    compared: list[Comparison] = []
+    for samples in size.samples:
+        generator = np.random.default_rng(samples)
+        apart = []
+        for _ in range(-(-size.trials // 500)):
+            codes = generator.integers(0, 2**size.bits, (500, samples))
+            counts = np.stack([np.bincount(row, minlength=2**size.bits) for row in codes], axis=1)
+            apart.append(np.abs(pc.walsh(counts.astype(float))[different] / samples).max(axis=0))
+        largest = np.concatenate(apart)[: size.trials]
+        for name, delta, bound in (
+            ("sqrt(4d/n)", pc.separation(size.bits, samples), printed),
+            ("where the union bound is 1/2", math.sqrt(2 * half / samples), 0.5),
+        ):
+            compared.append(_frequency(f"n={samples}: share beyond {name}", largest >= delta, bound))
+    return Evidence(tuple(compared), seeds=size.trials)
+
+
+def _frequency(name: str, seen: np.ndarray, bound: float) -> Comparison:
+    """Holds if the Wilson interval lies below the bound, fails if above."""
+    low, high = wilson(int(seen.sum()), len(seen))
+    return Comparison(f"{name} ≤", bound, float(seen.mean()), high - float(seen.mean()),
+                      True if high <= bound else False if low > bound else None)  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
@@ -144,6 +192,11 @@ def _means(size: Means) -> Evidence:
 
 
 CLAIMS = (
+    Claim(
+        "KS-5", PAPER, "App. A", "inequality",
+        "The chance that two parities correlate by sqrt(4d/n) or more on n samples is at most (2/e)^{2d}.",
+        {"tiny": Pairs(8, 4, (64, 256), 1000), "quick": Pairs(), "paper": Pairs(10, 5, (64, 256, 1024, 4096), 20_000)}, _pairs,
+    ),
     Claim(
         "KS-8", PAPER, "Thm 2(2) and Sec. 3.2", "identity",
         "The loss's gap to 1 is d^{-nu4} when nu = 4 nu1 + 4 nu2 + 2 nu3 + 2 nu4 + 1; with Lemma 4's nu1 = 1/2, oracle error "
