@@ -1,1 +1,1 @@
-"""Kim and Suzuki: hardness without a chain, one step with it, log2 k steps alone."""
+"""Kim and Suzuki: parity is hard without a chain, one step with it, log2 k steps when the chain is the model's own."""
