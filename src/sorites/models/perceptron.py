@@ -1,0 +1,60 @@
+"""A plain two-layer network: the learner without attention, positions or a chain.
+
+prediction = W2 tanh(W1 x + b1) + b2,   one output per thought, from the inputs alone
+"""
+
+import math
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Key
+
+from ..errors import require
+from ..tasks import AbstractTask, Chain, Layout
+from .base import AbstractModel, Prediction, padded_signs
+
+
+class Perceptron(AbstractModel):
+    """It never reads a thought, shown or not."""
+
+    hidden: Float[Array, "width input"]
+    shift: Float[Array, " width"]
+    output: Float[Array, "thought width"]
+    offset: Float[Array, " thought"]
+    layout: Layout = eqx.field(static=True)
+
+    def fresh(self, key: Key[Array, ""]) -> "Perceptron":
+        """Normal weights of variance 1 / fan-in; normal shifts, without which it would be an odd function."""
+        first, middle, second = jax.random.split(key, 3)
+        width, inputs = self.hidden.shape
+        return Perceptron(
+            hidden=jax.random.normal(first, self.hidden.shape) / math.sqrt(inputs),
+            shift=jax.random.normal(middle, self.shift.shape),
+            output=jax.random.normal(second, self.output.shape) / math.sqrt(width),
+            offset=jnp.zeros_like(self.offset),
+            layout=self.layout,
+        )
+
+    def embed(self, chain: Chain) -> Float[Array, " input"]:
+        return padded_signs(chain)[: self.layout.inputs]
+
+    def read(self, feed: Float[Array, " input"], depth: int | None = None) -> Prediction:
+        features = jnp.tanh(self.hidden @ feed + self.shift)
+        return Prediction((self.output @ features + self.offset)[:, None, None], ())
+
+    def attention(self) -> tuple[Float[Array, "_query _source"], ...]:
+        return ()
+
+
+def perceptron(task: AbstractTask, width: int = 32) -> Perceptron:
+    """Weights are drawn per member by `fresh`; before that they are zero."""
+    require(width >= 1, f"a hidden layer needs a unit: width={width}; use 1 or more")
+    layout = task.layout
+    return Perceptron(
+        hidden=jnp.zeros((width, layout.inputs)),
+        shift=jnp.zeros(width),
+        output=jnp.zeros((layout.thoughts, width)),
+        offset=jnp.zeros(layout.thoughts),
+        layout=layout,
+    )
