@@ -1,13 +1,27 @@
 """KS-1 to KS-28."""
 
-from . import gradient_claims, model_claims, published_claims, theorem_claims, tree_claims
+from . import (
+    counting_claims,
+    gradient_claims,
+    log_step_claims,
+    model_claims,
+    one_step_claims,
+    oracle_claims,
+    published_claims,
+    tree_claims,
+    variance_claims,
+)
 
 CLAIMS = sorted(
     (
         *tree_claims.CLAIMS,
+        *variance_claims.CLAIMS,
+        *oracle_claims.CLAIMS,
+        *counting_claims.CLAIMS,
         *model_claims.CLAIMS,
         *gradient_claims.CLAIMS,
-        *theorem_claims.CLAIMS,
+        *one_step_claims.CLAIMS,
+        *log_step_claims.CLAIMS,
         *published_claims.CLAIMS,
     ),
     key=lambda claim: int(claim.id.removeprefix("KS-")),

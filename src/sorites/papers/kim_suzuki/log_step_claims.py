@@ -1,125 +1,20 @@
-"""Claims about the two positive theorems: one step with teacher forcing, log2 k rounded steps on the model's own chain."""
+"""Claims about Theorem 7: log2 k rounded steps on the model's own, filtered chain."""
 
 import dataclasses
 import math
 from typing import Any
 
-import jax
 import numpy as np
 
 from ...errors import require
-from ...ledger import Claim, Comparison, Erratum, Evidence, at_least, at_most, equal, interval_inside, shown
+from ...ledger import Claim, Erratum, Evidence, at_least, at_most, equal, interval_inside, shown
 from ...models import link_named
-from ...statistics import mean_interval, wilson
-from ...tasks import Parity
+from ...statistics import mean_interval
 from ...theory import tree_law
 from ...training import Trained
-from ..tree_checks import require_trials
 from .setting import PAPER, child_weights
-from .theorems import LogSteps, OneStep, alone, trained
-
-NEEDED = 0.9  # share of seeds with every held-out answer right where a training is said to work
-BROKEN = 0.5  # share below which it is said to break
-
-
-def right(result: Trained) -> int:
-    """Seeds that answer every held-out chain."""
-    return int((result.history.last("accuracy") == 1).sum())
-
-
-def _works(name: str, result: Trained) -> Comparison:
-    return at_least(
-        f"{name}: seeds with all answers right", right(result), math.ceil(NEEDED * len(result.history.seeds))
-    )
-
-
-@dataclasses.dataclass(frozen=True)
-class TheoremFive(OneStep):
-    fewer: tuple[int, ...] = (5_000, 20_000)  # smaller n, for the trend
-    weaker: tuple[float, ...] = (10.0, 14.0)  # smaller K, for the trend
-    error: float = 0.05  # of a noisy oracle, in units of d^-2
-
-
-def _one_step(size: TheoremFive) -> Evidence:
-    setting = alone(OneStep, size)
-
-    def changed(**changes: Any) -> Trained:
-        return trained(dataclasses.replace(setting, **changes))
-
-    calibrated, literal = trained(setting), changed(strength=0.0)
-    noise = size.error / size.bits**2
-    oracles = {name: changed(noise=noise, oracle=name) for name in ("random", "adversarial")}
-    by_samples = [_median(changed(samples=n)) for n in (*size.fewer, size.samples)]
-    by_strength = [_median(changed(strength=k)) for k in (*size.weaker, size.strength)]
-    low, high = wilson(right(calibrated), size.seeds)
-    return Evidence(
-        (
-            _works(f"K={size.strength:g}", calibrated),
-            shown("success rate, Wilson low", None, low),
-            shown("success rate, Wilson high", None, high),
-            shown("largest error of the answer, median over seeds", None, _median(calibrated)),
-            at_most("printed rate eta = d^2: seeds with all answers right", right(literal), BROKEN * size.seeds),
-            shown("printed rate: mean accuracy", None, float(literal.history.last("accuracy").mean())),
-            *(_works(f"oracle with {name} error {size.error:g}/d^2 per entry", result) for name, result in oracles.items()),
-            equal("median error falls with n: steps that rise", 0, _rises(by_samples), 0),
-            equal("median error falls with K: steps that rise", 0, _rises(by_strength), 0),
-        ),
-        seeds=size.seeds,
-        departures=(
-            f"The theorem's rate eta = d^(2 + epsilon/16) is run with epsilon -> 0 as 'printed'; K d^2/(2c) with K={size.strength:g} is "
-            "the calibrated one. The theorem's error exponent is asymptotic and not asserted.",
-        ),
-    )  # fmt: skip
-
-
-def _median(result: Trained) -> float:
-    """Largest error of the answer, by the median seed; 2, the largest possible, counts for itself."""
-    return float(np.median(result.history.last("error")))
-
-
-def _rises(values: list[float]) -> int:
-    return int((np.diff(values) > 0).sum())
-
-
-@dataclasses.dataclass(frozen=True)
-class Augmented:
-    bits: int = 256  # below about 210 the bound exceeds 1 and says nothing
-    sparsity: int = 128
-    samples: int = 200  # n
-    strings: int = 12  # n'
-    failure: float = 0.05  # p
-    trials: int = 400
-
-    def __post_init__(self):
-        require_trials(self.trials, self.failure)
-
-
-def _augmented(size: Augmented) -> Evidence:
-    task = Parity(size.bits, size.sparsity)
-    secret, layout = task.draw(jax.random.key(0)), task.layout
-    bound = 2 * (math.sqrt(2) + 1) * math.sqrt(math.log(2 * (size.samples + size.strings) / size.failure) / size.bits)
-    think = jax.jit(lambda key: task.sample(secret, key, size.samples + size.strings).tokens[:, 0])
-    dull, wide, largest = 0, 0, 0.0
-    for trial in range(size.trials):
-        chains = np.asarray(think(jax.random.key(trial))).astype(float)
-        dull += bool((chains[:, : size.strings] == -1).all(axis=1).any())
-        mean = max(float(np.abs(chains[:end].mean(axis=0)).max()) for end in layout.ends)
-        wide, largest = wide + (mean > bound), max(largest, mean)
-    allowed = min(1.0, 2 * size.bits * 0.5**size.strings)
-    return Evidence(
-        (
-            at_most("share of draws with an uninformative position", wilson(dull, size.trials).low, allowed),
-            shown("the same, as counted, against 2d 2^-n'", allowed, dull / size.trials),
-            at_most("share of draws with a mean above the bound", wide / size.trials, min(1.0, size.failure * (layout.depth + 1))),
-            shown("largest mean seen, against the bound", bound, largest),
-        ),
-        seeds=size.trials,
-        erratum=Erratum(
-            "the union bound runs over the n' augmented coordinates",
-            "the means are over x_j^+, which has n + n' coordinates; the bound needs log(2(n+n')/p)",
-            "inconclusive",
-        ),
-    )  # fmt: skip
+from .theorems import LogSteps, alone, trained
+from .trained import BROKEN, NEEDED, TINY, median_error, right, works
 
 
 @dataclasses.dataclass(frozen=True)
@@ -142,7 +37,7 @@ def _pattern(size: Pattern) -> Evidence:
     return Evidence(
         (
             equal(f"eps0={size.threshold:g}: seeds off the pattern", 0, _off_pattern(working), math.floor((1 - NEEDED) * size.seeds)),
-            _works(f"eps0={size.threshold:g}", working),
+            works(f"eps0={size.threshold:g}", working),
             at_least(f"eps0={size.printed:g}: seeds off the pattern", _off_pattern(printed), math.ceil(NEEDED * size.seeds)),
             shown(f"eps0={size.printed:g}: seeds with all answers right", None, right(printed)),
         ),
@@ -181,8 +76,8 @@ def _weights(size: LogSteps) -> Evidence:
         (
             *compared,
             at_most("seeds with another weight outside {-1, 0}", outside, math.floor((1 - NEEDED) * size.seeds)),
-            _works("after log2 k updates", result),
-            shown("largest error of the answer, median over seeds", None, _median(result)),
+            works("after log2 k updates", result),
+            shown("largest error of the answer, median over seeds", None, median_error(result)),
         ),
         seeds=size.seeds,
         erratum=Erratum(
@@ -251,7 +146,7 @@ def _ablations(size: Ablations) -> Evidence:
         f"eps0={size.printed:g}": {"threshold": size.printed},
         f"K={size.halfway():.2f}, whose weight lies on a half-integer": {"strength": size.halfway()},
     }
-    compared = [_works("all in place", trained(plain))]
+    compared = [works("all in place", trained(plain))]
     for name, change in changes.items():
         result = trained(dataclasses.replace(plain, **change))
         compared.append(at_most(f"{name}: seeds with all answers right", right(result), BROKEN * size.seeds))
@@ -267,28 +162,7 @@ def _ablations(size: Ablations) -> Evidence:
     )
 
 
-TINY: dict[str, Any] = {
-    "seeds": 3,
-    "chains": 200,
-}  # of the setting at which the theorem works; a smaller one does not show it
-
 CLAIMS = (
-    Claim(
-        "KS-18", PAPER, "Theorem 5", "trend",
-        "One gradient step with teacher forcing learns the parity at a calibrated rate, also from an oracle that errs a little at random or "
-        "at its worst; the printed rate eta = d^2 does not reach it at these sizes; errors fall with n and with K.",
-        {
-            "tiny": TheoremFive(**TINY, fewer=(5_000,), weaker=(10.0,)),
-            "quick": TheoremFive(),
-            "paper": TheoremFive(64, 32, 400_000, 26.0, fewer=(25_000, 100_000), weaker=(16.0, 20.0)),
-        }, _one_step,
-    ),
-    Claim(
-        "KS-22", PAPER, "Lemma 10", "finite",
-        "With n' strings no position is uninformative except with probability 2d 2^-n', and the mean over every level boundary stays below "
-        "2(sqrt 2 + 1) sqrt(log(2(n+n')/p)/d).",
-        {"tiny": Augmented(trials=50), "quick": Augmented(), "paper": Augmented(512, 256, 2000, 14)}, _augmented,
-    ),
     Claim(
         "KS-23", PAPER, "Theorem 7, filter", "finite",
         "After t updates the filter passes levels up to t+1 and zeroes the rest if 1 < eps0 < 2; with a smaller eps0 it does not.",
