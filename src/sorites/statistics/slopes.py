@@ -4,7 +4,7 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Num
 
 from ..errors import require
 from .proportions import Interval
@@ -15,7 +15,7 @@ class Slope(NamedTuple):
     interval: Interval  # 95 %, Student's t on the residuals
 
 
-def log_log_slope(x: Float[np.ndarray, " point"], y: Float[np.ndarray, " point"]) -> Slope:
+def log_log_slope(x: Num[np.ndarray, " point"], y: Num[np.ndarray, " point"]) -> Slope:
     """The exponent a of y ~ x^a by least squares."""
     from scipy import stats
 

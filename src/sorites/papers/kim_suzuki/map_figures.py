@@ -210,7 +210,7 @@ def _find_phase(frames: Frames, size: SampleLaws) -> str:
     return f"Smallest n with 90 % of {size.seeds} seeds solved: {cells}."
 
 
-SMALL = SampleLaws((8, 12, 16), (8, 12, 16), 4, 5, 3)
+SMALL = SampleLaws((8, 16, 32), (8, 12, 16), 4, 6, 3)
 
 FIGURES = (
     Figure(

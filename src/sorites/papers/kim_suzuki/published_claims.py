@@ -112,7 +112,7 @@ CLAIMS = (
         "By full-batch descent the answer alone is never learned; teacher forcing and the self-consistent chain solve every sparsity; the "
         "model's own chain without the filter fails at the largest.",
         {
-            "tiny": Sparsities(32, (8,), (5.8,), seeds=2),
+            "tiny": Sparsities(32, (8,), (5.8,), 10_000, seeds=2),
             "quick": Sparsities(),
             "paper": Sparsities(sparsities=(8, 16, 32), rates=(15.0, 50.0, 100.0), **FULL),
         }, _comparison,
@@ -121,7 +121,7 @@ CLAIMS = (
         "KS-28", PAPER, "Camera-ready experiments", "finite",
         "The self-consistent chain is released level by level, and its loss falls at the releases.",
         {
-            "tiny": Release(32, (8,), (5.8,), seeds=2),
+            "tiny": Release(32, (8,), (5.8,), 10_000, seeds=2),
             "quick": Release(),
             "paper": Release(sparsities=(8, 16, 32), rates=(15.0, 50.0, 100.0), **FULL),
         }, _release,

@@ -35,6 +35,6 @@ class Weights(Tree):
         return secret, self.task().sample(secret, data, count)
 
 
-def child_weights(weights: np.ndarray, task: Boolean, secret) -> np.ndarray:
+def child_weights(weights: jax.Array | np.ndarray, task: Boolean, secret) -> np.ndarray:
     """float[thought, 2]: the weights that should grow."""
     return np.take_along_axis(np.asarray(weights), np.asarray(task.children(secret)), axis=1)
