@@ -107,7 +107,7 @@ def on_cosets(group: Group, elements: Int[np.ndarray, " some"]) -> Action:
 def with_synonyms(action: Action, copies: int) -> Action:
     """Every action under `copies` names: more action tokens, the same moves."""
     require(copies >= 1, f"an action has one name or more: copies={copies}; use 1 or more")
-    return Action(f"{action.name}x{copies}", np.tile(action.table, (copies, 1)))
+    return Action(f"{action.name}*{copies}", np.tile(action.table, (copies, 1)))
 
 
 def subset(action: Action, count: int, seed: int = 0) -> Action:
@@ -136,7 +136,14 @@ def group_named(name: str) -> Group:
 
 @functools.cache
 def action_named(name: str) -> Action:
-    """C6; S5 on five values; D4 on the square's corners; S3/itself; products and Q8 act on themselves."""
+    """C6; S5 on five values; D4 on the square's corners; S3/itself; products and Q8 act on themselves.
+
+    `C6*20` gives every action 20 names; `S5[6]` keeps six actions of S5.
+    """
+    if match := re.fullmatch(r"(.+)\*(\d+)", name):
+        return with_synonyms(action_named(match[1]), int(match[2]))
+    if match := re.fullmatch(r"(.+)\[(\d+)\]", name):
+        return subset(action_named(match[1]), int(match[2]))
     family, _, where = name.partition("/")
     require(where in ("", "itself"), f"an action is GROUP or GROUP/itself: action={name!r}; use one of these")
     group = group_named(family)
