@@ -132,9 +132,9 @@ def _learned(size: Learning, seed: int) -> tuple[Features, FeatureHistory]:
     return start, history
 
 
-CYCLIC3 = Learning("C3")
+CYCLIC3 = Learning("C3", spread=1e-3, rate=40.0, steps=20_000)
 CYCLIC6 = Learning("C6", 50, 24, 1e-3, rate=40.0, steps=20_000)
-SYMMETRIC3 = Learning("S3", steps=30_000)
+SYMMETRIC3 = Learning("S3", spread=1e-3, rate=40.0, steps=30_000)
 SYMMETRIC4 = Learning("S4", 50, 16, 1e-3, rate=40.0, steps=30_000)
 
 
