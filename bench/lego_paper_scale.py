@@ -4,8 +4,8 @@
 
 Needs JAX, Equinox, Optax and NumPy alone. Ensembles are trained in the order of what they tell; after `--seconds` no
 new one is begun, and one that would not fit by the time of those before it is left out. Writes ensembles.npz,
-self-training.npz, maps.npz and about.json. On a machine with polars, `python bench/lego_record.py OUT COMMIT` turns them into
-the tables under results/figures/lego/.
+self-training.npz, maps.npz and about.json. On a machine with polars, `python bench/lego_record.py OUT COMMIT` turns
+them into the tables under results/figures/lego/.
 """
 
 import argparse
@@ -35,9 +35,14 @@ def train(size: Decoding, arms: tuple[Arm, ...], spec) -> tuple:
     for each, check in training(size, members):
         members = each
         checks.append(check)
-        print(f"  {elapsed():6.1f} s  step {check.step:6d}  loss {np.median(check.loss):.2e}  all values right at the longest "
-              f"{np.median(check.scores.values[:, -1]):.2f}", flush=True)  # fmt: skip
+        longest = np.median(check.scores.values[:, -1])
+        print(f"  {elapsed():6.1f} s  step {check.step:6d}  loss {np.median(check.loss):.2e}  median all values right "
+              f"at L={size.lengths[-1]}: {longest:.2f}", flush=True)  # fmt: skip
     return members, gathered(checks)
+
+
+def take(members, index: np.ndarray):
+    return jax.tree.map(lambda leaf: leaf[index], members)
 
 
 def table(size: Decoding, arms: tuple[Arm, ...], found: dict[str, np.ndarray]) -> None:
@@ -87,13 +92,13 @@ def main() -> None:
         table(size, arms, found)
         if name == large.base:
             chosen = [large.actions.index(action) * size.seeds for action in ("C6", "S5")]
-            pair = jax.tree.map(lambda leaf: leaf[np.array(chosen)], members)
+            pair = take(members, np.array(chosen))
             maps = {"plain": attention_maps(pair, size.length, 100)}
             maps["permuted"] = attention_maps(pair, size.length, 100, large.permutation)
             maps |= {f"at{length}": attention_maps(pair, length, 100) for length in (10, 20)}
             np.savez_compressed(out / "maps.npz", **maps)
             first = large.actions.index("S5") * size.seeds
-            students = jax.tree.map(lambda leaf: leaf[first : first + size.seeds], members)
+            students = take(members, np.arange(first, first + size.seeds))
             note(name, begun)
             longest, begun = elapsed() - begun, elapsed()
             stages = {}
@@ -102,8 +107,8 @@ def main() -> None:
                 stages[f"labels{stage.length}"] = stage.labels
                 stages[f"loss{stage.length}"] = stage.loss
                 shown = " ".join(f"{value:.2f}" for value in stage.scores.values.mean(axis=0))
-                print(f"  {elapsed():6.1f} s  self-trained at L={stage.length}: labels right {stage.labels.mean():.3f}; "
-                      f"all values right by length {shown}", flush=True)  # fmt: skip
+                print(f"  {elapsed():6.1f} s  self-trained at L={stage.length}: labels right {stage.labels.mean():.3f}"
+                      f"; all values right by length {shown}", flush=True)  # fmt: skip
                 np.savez_compressed(out / "self-training.npz", **stages)
             note("self-training", begun)
         else:

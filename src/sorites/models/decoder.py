@@ -18,6 +18,7 @@ from ..errors import require
 from ..tasks.lego import SLOTS, Vocabulary
 
 Positions = Literal["none", "learned", "rope", "alibi"]
+PREDICATE, ANSWER, EVERY = (0, 1, 2), (3, 4), (0, 1, 2, 3, 4)  # the slots that are not blank
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,13 +66,20 @@ class Decoder(eqx.Module):
     residual: Float[Array, ""]  # a number, so that one program serves both
     spec: DecoderSpec = eqx.field(static=True)
 
-    def embed(
-        self, clauses: Int[Array, "*batch clause slot"], places: Int[Array, " clause"]
-    ) -> Float[Array, "*batch clause width"]:
-        """The sum over slots of projected embeddings; the blank is zero."""
+    def table(self) -> Float[Array, "slot token width"]:
+        """Projected embeddings; the blank is zero."""
         table = jnp.einsum("std,sdw->stw", self.tokens, self.into)
-        table = table.at[:, self.spec.vocabulary.blank].set(0)
-        stream = sum(table[slot][clauses[..., slot]] for slot in range(SLOTS))
+        return table.at[:, self.spec.vocabulary.blank].set(0)
+
+    def embed(
+        self,
+        table: Float[Array, "slot token width"],
+        clauses: Int[Array, "*batch clause slot"],
+        places: Int[Array, " clause"],
+        slots: tuple[int, ...] = EVERY,
+    ) -> Float[Array, "*batch clause width"]:
+        """The sum over slots of projected embeddings; slots left out must be blank."""
+        stream = sum(table[slot][clauses[..., slot]] for slot in slots)
         if self.spec.positions == "learned":
             stream = stream + jnp.expand_dims(self.places[places], tuple(range(clauses.ndim - 2)))
         return self._scaled(jnp.asarray(stream))
@@ -119,11 +127,12 @@ class Decoder(eqx.Module):
         """Predictions at the answers, the second half of the clauses (teacher forcing)."""
         count = clauses.shape[-2]
         places, half = jnp.arange(count), count // 2
-        stream = self.embed(clauses, places)
+        table = self.table()
+        predicates = self.embed(table, clauses[..., :half, :], places[:half], PREDICATE)
+        answers = self.embed(table, clauses[..., half:, :], places[half:], ANSWER)
+        keys, values = self.keys_values(jnp.concatenate([predicates, answers], axis=-2), places)
         seen = places[None] <= places[half:, None]
-        return self.attend(
-            stream[..., half:, :], *self.keys_values(stream, places), seen, (places[half:], places)
-        )
+        return self.attend(answers, keys, values, seen, (places[half:], places))
 
 
 def _rotated(parts: Float[Array, "*batch clause head part"], places: Int[Array, " clause"]):
@@ -187,14 +196,15 @@ def rollout(
     count, longest, _ = predicates.shape
     steps, spec = jnp.arange(longest), model.spec
     places = jnp.concatenate([steps, length + steps])
-    keys, values = model.keys_values(model.embed(predicates, steps), steps)
+    table = model.table()
+    keys, values = model.keys_values(model.embed(table, predicates, steps, PREDICATE), steps)
     room = jnp.zeros((count, longest, *keys.shape[2:]), keys.dtype)
     blank = jnp.full((count, SLOTS), spec.vocabulary.blank, given.dtype)
 
     def write(step, carry):
         clause, keys, values, written, masses = carry
         place = (length + step)[None]
-        stream = model.embed(clause[:, None], place)
+        stream = model.embed(table, clause[:, None], place)
         key, value = model.keys_values(stream, place)
         keys = jax.lax.dynamic_update_slice_in_dim(keys, key, longest + step, 1)
         values = jax.lax.dynamic_update_slice_in_dim(values, value, longest + step, 1)

@@ -1,7 +1,8 @@
 """What the feed-forward network of LEGO's theory learns about the value slot, and only that.
 
 With the variable slots frozen, the logits of slot 5 depend on W through V_{j,r}(g) = <W_{5,j,r,2}, e_g> and
-V_{j,r}(y) = <W_{5,j,r,5}, e_y>; classes that are no values keep a constant logit. Exact: see tests/models/test_clause.py.
+V_{j,r}(y) = <W_{5,j,r,5}, e_y>; classes that are no values keep a constant logit.
+Exact: see tests/models/test_clause.py.
 """
 
 import equinox as eqx
@@ -31,7 +32,7 @@ class Features(eqx.Module):
         return jnp.minimum(self.activation(mixed + self.bias).sum(axis=-1), self.ceiling)
 
     def loss(self, mixed: Float[Array, "*batch value neuron"], target: Int[Array, "*batch"]) -> Float[Array, "*batch"]:
-        """-log p of the target value among all d classes, as log(1 + odds against it): exact far below rounding of 1."""
+        """-log p of the target value among all d classes, as log(1 + odds against it): exact far below 1."""
         logits = self.logits(mixed)
         own = jnp.take_along_axis(logits, target[..., None], axis=-1)
         rivals = jnp.where(jnp.arange(logits.shape[-1]) == target[..., None], -jnp.inf, logits - own)

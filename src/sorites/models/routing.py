@@ -60,8 +60,8 @@ def uniform() -> Routing:
 def mixed(
     features: Features,
     masses: Masses,
-    actions: Int[Array, "length"],
-    values: Int[Array, "known"],
+    actions: Int[Array, " length"],
+    values: Int[Array, " known"],
     step: int,
 ) -> Float[Array, "value neuron"]:
     """Attention-weighted features for predicting answer `step` from y_0..y_{step-1}."""

@@ -47,5 +47,13 @@ PAPERS = {
             "Log-ICoT; the year is that of its newest reference, the text carries no date",
             "sorites.papers.log_icot",
         ),
+        Paper(
+            "lego",
+            "Transformers Provably Learn Chain-of-Thought Reasoning with Length Generalization",
+            "Yu Huang, Zixin Wen, Aarti Singh, Yuejie Chi, Yuxin Chen",
+            2025,
+            "LEGO state tracking; the text carries neither title nor date",
+            "sorites.papers.lego",
+        ),
     )
 }

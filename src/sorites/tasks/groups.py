@@ -24,7 +24,7 @@ class Group:
         named = f"group={self.name}"
         require(order > 0 and table.shape == (order, order), f"a multiplication table is square: {named}; fill it")
         require(
-            bool((np.sort(table, 0).T == np.arange(order)).all() and (np.sort(table, 1) == np.arange(order)).all()),
+            all(bool((np.sort(side, axis=1) == np.arange(order)).all()) for side in (table, table.T)),
             f"each row and column of a group's table holds every element once: {named}; correct the table",
         )
         require(

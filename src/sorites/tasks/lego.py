@@ -125,9 +125,10 @@ class Lego(AbstractTask):
 
     def sentences(self, key: Key[Array, ""], count: int) -> Sentences:
         """`count` sentences along the first axis."""
-        table, sizes = jnp.asarray(self.action.table), (jnp.asarray(self.action.actions), jnp.asarray(self.action.values))
+        action = self.action
+        public = (jnp.asarray(action.table), jnp.asarray(action.actions), jnp.asarray(action.values))
         keys = jax.random.split(key, count)
-        return jax.vmap(lambda key: draw_sentence(key, self.length, self.variables, table, *sizes))(keys)
+        return jax.vmap(lambda key: draw_sentence(key, self.length, self.variables, *public))(keys)
 
     def sample(self, secret: tuple[()], key: Key[Array, ""], count: int) -> Chain:
         clauses = encode(self.sentences(key, count), self.vocabulary, self.length + 1)
@@ -139,7 +140,9 @@ class Lego(AbstractTask):
         step = jnp.arange(self.length)
         return jnp.stack([step, step + self.length], axis=-1)
 
-    def relabel(self, secret: tuple[()], tokens: Num[Array, "position slot *batch"]) -> Num[Array, "thought slot *batch"]:
+    def relabel(
+        self, secret: tuple[()], tokens: Num[Array, "position slot *batch"]
+    ) -> Num[Array, "thought slot *batch"]:
         """Each answer from its predicate and the answer before it as that stands."""
         words, length = self.vocabulary, self.length
         moves = tokens[:length, 1] - words.first_action

@@ -135,7 +135,8 @@ class RoutingHistory(NamedTuple):
 
 
 @eqx.filter_jit
-def _descend_routing(features, routing, source, terms, variables, rate, slowing, until, rule, steps: int):
+def _descend_routing(features, routing, source, terms: tuple[int, ...], numbers, rule: str, steps: int):
+    variables, rate, slowing, until = numbers
     count = variables - 1.0
 
     def total(routing, batch):
@@ -146,9 +147,7 @@ def _descend_routing(features, routing, source, terms, variables, rate, slowing,
         batch = source(number)
         loss, slope = jax.value_and_grad(total)(routing, batch)
         # A row of Q has one own and |X|-1 other entries per block; each other entry gets an equal share.
-        shares = Routing(
-            slope.predicate, slope.other_predicate / count, slope.answer, slope.other_answer / count
-        )
+        shares = Routing(slope.predicate, slope.other_predicate / count, slope.answer, slope.other_answer / count)
         if rule == "plain":
             scale = rate / variables  # a variable is the query in one sentence of |X|
         else:
@@ -182,7 +181,7 @@ def train_routing(
     rate / (1 + t / slowing). No step is taken while the loss is at most `until`.
     """
     numbers = [jnp.asarray(float(number)) for number in (variables, rate, slowing, until)]
-    return _descend_routing(features, routing, source, terms, *numbers, rule, steps)
+    return _descend_routing(features, routing, source, terms, numbers, rule, steps)
 
 
 class Stage(NamedTuple):

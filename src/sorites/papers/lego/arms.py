@@ -78,7 +78,11 @@ class Decoding:
         require(self.seeds >= 1, f"an ensemble needs at least one seed: seeds={self.seeds}; use 1 or more")
         return stacked(
             [
-                member(spec, lesson(action_named(arm.action), spec.vocabulary, seed, arm.rate, arm.pool, arm.decay), arm.residual)
+                member(
+                    spec,
+                    lesson(action_named(arm.action), spec.vocabulary, seed, arm.rate, arm.pool, arm.decay),
+                    arm.residual,
+                )
                 for arm in arms
                 for seed in range(self.seeds)
             ]

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ...ledger import Claim, Comparison, Erratum, Evidence, at_least, at_most, equal, shown, worst
+from ...ledger import Claim, Comparison, Erratum, Evidence, at_least, at_most, shown, worst
 from ...models.features import Features
 from ...models.routing import Masses, Routing, mixed, uniform
 from ...models.routing import loss as routing_loss
@@ -96,7 +96,9 @@ def _attention_formulas(size: Theory) -> Evidence:
         )
     return Evidence(
         tuple(at_most(f"{name}: largest deviation of Lambda", value, ROUNDING) for name, value in deviation.items()),
-        departures=("(D.36) has Delta B for the stale value; exactly it is (Delta + ans,0 - pred,1) B, equal at Q_other = 0",),
+        departures=(
+            "(D.36) has Delta B for the stale value; exactly it is (Delta + ans,0 - pred,1) B, equal at Q_other = 0",
+        ),
     )
 
 
@@ -131,9 +133,14 @@ def _onset(size: Onset) -> Evidence:
             at_least("C6: first gradient of [Q43], x |X|/B", float(predicate) / ceiling, 0.01),
             at_least("C6: [Q43] leads [Q44], ratio of first gradients", float(predicate / abs(answer)), 1),
             at_least("C6: the first answer's loss dominates, ratio", float(first.predicate / abs(second.predicate)), 1),
-            at_least(f"{size.symmetric}: [Q44] leads [Q43], difference of first gradients",
-                     float(symmetric.answer - symmetric.predicate), 0),  # fmt: skip
-            at_least(f"{size.symmetric}: smallest increment of [Q43] + [Q44]", float(np.diff(total).min()), -monitors.SLACK),
+            at_least(
+                f"{size.symmetric}: [Q44] leads [Q43], first gradients",
+                float(symmetric.answer - symmetric.predicate),
+                0,
+            ),
+            at_least(
+                f"{size.symmetric}: smallest increment of [Q43] + [Q44]", float(np.diff(total).min()), -monitors.SLACK
+            ),
             *seen,
         )
     )
@@ -151,8 +158,11 @@ def _growth(size: Theory) -> Evidence:
         at_least("growth of [Q43] in the second half", float(path.predicate[-1] - path.predicate[half]), 0.1),
         at_least("growth of [Q44] in the second half", float(path.answer[-1] - path.answer[half]), 0.1),
         at_most("largest attention on pred,2", float(np.max(attention.predicate)), 0.5 + 1 / (2 * size.clipping)),
-        at_most("|off-diagonal| / diagonal, x |X|",
-                float(size.variables * abs(path.other_predicate[-1]) / path.predicate[-1]), 3),  # fmt: skip
+        at_most(
+            "|off-diagonal| / diagonal, x |X|",
+            float(size.variables * abs(path.other_predicate[-1]) / path.predicate[-1]),
+            3,
+        ),
     ]
     compared += [at_least(f"share of steps: {name}", float(holds.mean()), 0.95) for name, holds in held.items()]
     return Evidence(tuple(compared))
@@ -182,10 +192,17 @@ def _plateau(size: Plateau) -> Evidence:
         at_least(f"{size.actions[-1]}: the same slope", flat, -2),
         at_least(f"{size.actions[-1]}: error / that of C6", by_size[-1] / float(cyclic[-1]), 10),
         at_least("error grows with n: smallest ratio of neighbours", min(np.divide(by_size[1:], by_size[:-1])), 1),
-        at_most("error falls with C_B: largest ratio of neighbours", max(np.divide(by_clipping[1:], by_clipping[:-1])), 1),
+        at_most(
+            "error falls with C_B: largest ratio of neighbours", max(np.divide(by_clipping[1:], by_clipping[:-1])), 1
+        ),
     ]
-    compared += [shown(f"{name}: error at the end", None, value) for name, value in zip(size.actions, by_size, strict=True)]
-    compared += [shown(f"C_B={c:g}: {size.actions[-1]}'s error", None, e) for c, e in zip(size.clippings, by_clipping, strict=True)]
+    compared += [
+        shown(f"{name}: error at the end", None, value) for name, value in zip(size.actions, by_size, strict=True)
+    ]
+    compared += [
+        shown(f"C_B={c:g}: {size.actions[-1]}'s error", None, e)
+        for c, e in zip(size.clippings, by_clipping, strict=True)
+    ]
     return Evidence(
         tuple(compared),
         erratum=Erratum(
@@ -255,7 +272,9 @@ def _floor(size: Floor) -> Evidence:
     for name in size.actions:
         theory = Theory(size.variables, size.clipping, size.steps, size.rate, size.slowing)
         terms = 2 if action_named(name).simply_transitive else 1
-        floor = np.log1p((theory.size(action_named(name)) - 1) * np.exp(-float(theory.features(action_named(name)).ceiling)))
+        floor = np.log1p(
+            (theory.size(action_named(name)) - 1) * np.exp(-float(theory.features(action_named(name)).ceiling))
+        )
         least = float(np.min(theory.run(name).loss)) / terms
         compared.append(at_least(f"{name}, stage 2: smallest loss / floor", least / floor, 1, 1e-5))
     floor = np.log1p((CYCLIC3.size - 1) * np.exp(-CYCLIC3.ceiling))

@@ -39,7 +39,9 @@ def _sentences(size: Drawn) -> Evidence:
         slots = (empty, empty, empty, x[:, :-1], y[:, :-1] + words.first_value)
         wrong += sum(int((answers[..., slot] != row).sum()) for slot, row in enumerate(slots))
         chains = task.sample((), jax.random.key(0), size.samples)
-        wrong += int((np.asarray(task.relabel((), chains.tokens)) != np.asarray(chains.tokens[size.length + 1 :])).sum())
+        wrong += int(
+            (np.asarray(task.relabel((), chains.tokens)) != np.asarray(chains.tokens[size.length + 1 :])).sum()
+        )
     task = Lego("C3", 3, 5)
     model = clause(task.vocabulary, 1, 0.1, 2.0, SReLU(), jax.random.key(0))
     embedded = model.embed(jnp.full((1, 5), task.vocabulary.blank))
@@ -74,7 +76,21 @@ def events(action: Action) -> np.ndarray:
 
 def _algebra(size: Actions) -> Evidence:
     fraction, wrong = 0.0, 0
-    names = ("C5", "C6", "D4", "D5/itself", "S3", "S4", f"S{size.points}", "A4", "A5", "Q8", "C2xC3", "S3/itself", "A5/itself")
+    names = (
+        "C5",
+        "C6",
+        "D4",
+        "D5/itself",
+        "S3",
+        "S4",
+        f"S{size.points}",
+        "A4",
+        "A5",
+        "Q8",
+        "C2xC3",
+        "S3/itself",
+        "A5/itself",
+    )
     for name in names:
         action = action_named(name)
         share = action.actions / action.values
@@ -87,7 +103,14 @@ def _algebra(size: Actions) -> Evidence:
         group = action_named(name).group
         wrong += group is None or group.solvable != known
     n = size.points
-    table = [(n - 1) / n * (1 - 2 / n + 1 / (n * (n - 1))), (n - 2) / n**2, (n - 1) / n**2, 1 / n**2, (n - 2) / n**2, 1 / n**2]
+    table = [
+        (n - 1) / n * (1 - 2 / n + 1 / (n * (n - 1))),
+        (n - 2) / n**2,
+        (n - 1) / n**2,
+        1 / n**2,
+        (n - 2) / n**2,
+        1 / n**2,
+    ]
     off = float(np.abs(events(action_named(f"S{n}")) - table).max())
     cyclic = events(action_named("C6"))
     itself = action_named("S3/itself")

@@ -5,7 +5,7 @@ import dataclasses
 import jax
 import numpy as np
 
-from ...ledger import Claim, Comparison, Erratum, Evidence, at_least, at_most, equal, shown, worst
+from ...ledger import Claim, Comparison, Erratum, Evidence, at_least, at_most, equal, worst
 from ...models.features import Features, imbalance
 from ...models.srelu import SReLU
 from ...tasks.actions import Action, action_named
@@ -34,7 +34,7 @@ class Shape:
 
 
 def shape(end: Features, winner: np.ndarray, action: Action, ceiling: float, bias: float) -> Shape:
-    classes, states = np.indices(winner.shape)
+    classes, _ = np.indices(winner.shape)
     reaches = action.table.T[None] == np.arange(action.values)[:, None, None]  # [class j, value y, action]
     own = np.broadcast_to(np.eye(action.values, dtype=bool), (action.values,) * 3)  # [class j, value y, value y']
     moves, values = end.actions[classes, winner], end.values[classes, winner]
@@ -148,7 +148,9 @@ def _curriculum(size: Order) -> Evidence:
             initial = before[classes, winner, values]
             correlations.append(-float(stats.spearmanr(times.ravel(), initial.ravel())[0]))  # pyright: ignore
         compared.append(at_least(f"{run.action}: predicted neuron wins, share", float(np.mean(hits)), 0.9))
-        compared.append(at_least(f"{run.action}: rank correlation of start and earliness", float(np.mean(correlations)), 0.6))
+        compared.append(
+            at_least(f"{run.action}: rank correlation of start and earliness", float(np.mean(correlations)), 0.6)
+        )
     return Evidence(tuple(compared), seeds=size.seeds)
 
 
@@ -182,7 +184,12 @@ def _tensor_power(size: Power) -> Evidence:
         (
             equal("steps to A / (x_0^{2-q} - A^{2-q}) / ((q-2) eta C)", 1, steps / time, 0.02),
             at_most("loser / its start (Corollary B.1)", y * size.lead / size.start, limit, 0.02 * limit),
-            at_most("the same in expectation over noise (Lemma B.12)", (noisy_done or y) * size.lead / size.start, limit, 0.1 * limit),
+            at_most(
+                "the same in expectation over noise (Lemma B.12)",
+                (noisy_done or y) * size.lead / size.start,
+                limit,
+                0.1 * limit,
+            ),
         )
     )
 

@@ -64,9 +64,9 @@ def _closed_forms(model: Clause, sentences: Sentences, step: int):
 @in_float64
 def _gradients(size: Literal) -> Evidence:
     found = {"W": 0.0, "Q": 0.0}
+    drawn = size.task().sentences(jax.random.key(2), size.samples)
     for version in ("standard", "printed", "modified"):
         model = size.model(version)
-        drawn = size.task().sentences(jax.random.key(2), size.samples)
         for step in (1, 2):
             slope = jax.jit(
                 jax.grad(
@@ -88,8 +88,11 @@ def _gradients(size: Literal) -> Evidence:
             at_most("|autograd - formula| for W (Facts A.1, B.1, C.2)", found["W"], ROUNDING),
             at_most("|autograd - formula| for Q (Fact D.1, Lemmas D.1, D.2, E.1, E.2)", found["Q"], ROUNDING),
             at_least("jump of the printed sReLU's slope at -rho", jump, 0.99),
-            at_least("jump of Assumption B.2's printed value at -varpi, / (varpi^2/2)",
-                     float(jnp.abs(jnp.diff(joint))[0]) / 0.005, 0.99),  # fmt: skip
+            at_least(
+                "jump of Assumption B.2's printed value at -varpi, / (varpi^2/2)",
+                float(jnp.abs(jnp.diff(joint))[0]) / 0.005,
+                0.99,
+            ),
             at_most("the same jump with the value integrated", float(jnp.abs(jnp.diff(own))[0]), ROUNDING),
         ),
         erratum=Erratum(
@@ -109,7 +112,9 @@ def _conservation(size: Literal) -> Evidence:
     one_step = size.task(1).sentences(jax.random.key(3), size.samples)
     two_step = size.task(2).sentences(jax.random.key(4), size.samples)
     model = eqx.tree_at(lambda m: m.scores, model, jnp.zeros_like(model.scores))
-    first = jax.jit(jax.grad(lambda w, model: losses(eqx.tree_at(lambda m: m.neurons, model, w), one_step, 1).sum(1).mean()))
+    first = jax.jit(
+        jax.grad(lambda w, model: losses(eqx.tree_at(lambda m: m.neurons, model, w), one_step, 1).sum(1).mean())
+    )
     for _ in range(3):
         model = eqx.tree_at(lambda m: m.neurons, model, model.neurons - rate * first(model.neurons, model))
     moved = (model.neurons - start.neurons).sum(axis=-1)  # [slot, class, neuron, source]

@@ -43,7 +43,8 @@ def simply_transitive(history: RoutingHistory, variables: int, clipping: float) 
         "[Q43] never falls (D.1a-D.3a)": _rising(predicate),
         "[Q44] never exceeds [Q43] (D.1)": answer <= predicate + SLACK,
         "signed gap is not negative (D.2, D.3)": np.asarray(attention.gap) >= -SLACK,
-        "attention on pred,2 is at most 1/2 + 1/(2 C_B) (D.3)": np.asarray(attention.predicate) <= 0.5 + 1 / (2 * clipping),
+        "attention on pred,2 is at most 1/2 + 1/(2 C_B) (D.3)": np.asarray(attention.predicate)
+        <= 0.5 + 1 / (2 * clipping),
         **_shared(history, variables),
     }
 
@@ -56,7 +57,8 @@ def symmetry(history: RoutingHistory, variables: int, clipping: float, length: i
     return {
         "[Q43] + [Q44] never falls (E.1a)": _rising(total),
         "the predicate leads by at most c_1 (E.1b)": np.asarray(attention.gap) <= upper_gap(clipping) + SLACK,
-        "the answer leads by at most pred,1 - c_2 (E.34)": -np.asarray(attention.gap) <= wrong - lower_gap(clipping) + SLACK,
+        "the answer leads by at most pred,1 - c_2 (E.34)": -np.asarray(attention.gap)
+        <= wrong - lower_gap(clipping) + SLACK,
         **_shared(history, variables),
     }
 

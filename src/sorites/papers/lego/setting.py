@@ -13,8 +13,15 @@ from ...models.routing import Masses, Routing, rollout, uniform
 from ...models.srelu import SReLU
 from ...tasks.actions import Action, action_named
 from ...tasks.lego import Vocabulary, chained
-from ...training.lego_theory import FeatureHistory, RoutingHistory, Stage, self_train, train_features, train_routing
-from ...training.lego_theory import two_steps
+from ...training.lego_theory import (
+    FeatureHistory,
+    RoutingHistory,
+    Stage,
+    self_train,
+    train_features,
+    train_routing,
+    two_steps,
+)
 
 PAPER = "lego"
 ROUNDING = 1e-10  # float64 sums of a few thousand terms of size up to a hundred
@@ -72,7 +79,7 @@ def _self_trained(name: str, size: Theory, stages: int, steps: int, samples: int
 def masses(history: RoutingHistory, length: int = 2, step: int = 2) -> Masses:
     """Attention along the run, one row per step."""
     found = jax.vmap(lambda routing: routing.masses(length, jnp.asarray(step)))(history.routing)
-    return Masses(*(np.asarray(mass, float) for mass in found))
+    return jax.tree.map(np.asarray, found)
 
 
 @functools.partial(jax.jit, static_argnums=5)
@@ -149,5 +156,3 @@ def ensemble_magnitudes(features: Features, action: Action) -> Float[np.ndarray,
     pairs = np.asarray(features.pairs(), float)  # [class, neuron, action, value]
     reaches = action.table[None] == np.arange(action.values)[:, None, None]  # [class, action, value]
     return (pairs * reaches[:, None]).sum(axis=2) / reaches.sum(axis=1)[:, None]
-
-
