@@ -20,8 +20,8 @@ import jax
 import numpy as np
 import optax
 
-from sorites.papers.lego.arms import Arm, Decoding, attention_maps, comparison, gathered, self_training, training
-from sorites.papers.lego.grids import LARGE, SMOKE
+from sorites.papers.lego.arms import gathered, training
+from sorites.papers.lego.grids import LARGE, SMOKE, Study, mapped, staged
 
 BEGUN = time.perf_counter()
 
@@ -30,8 +30,8 @@ def elapsed() -> float:
     return time.perf_counter() - BEGUN
 
 
-def train(size: Decoding, arms: tuple[Arm, ...], spec) -> tuple:
-    checks, members = [], size.members(arms, spec)
+def train(size: Study, way: str) -> tuple:
+    checks, members = [], size.members(size.arms(way))
     for each, check in training(size, members):
         members = each
         checks.append(check)
@@ -41,14 +41,10 @@ def train(size: Decoding, arms: tuple[Arm, ...], spec) -> tuple:
     return members, gathered(checks)
 
 
-def take(members, index: np.ndarray):
-    return jax.tree.map(lambda leaf: leaf[index], members)
-
-
-def table(size: Decoding, arms: tuple[Arm, ...], found: dict[str, np.ndarray]) -> None:
-    last = found["values"][-1].reshape(len(arms), size.seeds, -1)
+def table(size: Study, way: str, found: dict[str, np.ndarray]) -> None:
+    last = found["values"][-1].reshape(len(size.actions), size.seeds, -1)
     print(f"{'':54s}" + "".join(f"  L={length:<13d}" for length in size.lengths[2:]))
-    for arm, rows in zip(arms, last, strict=True):
+    for arm, rows in zip(size.arms(way), last, strict=True):
         cells = "".join("  " + " ".join(f"{value:4.2f}" for value in rows[:3, 2 + i]) for i in range(rows.shape[1] - 2))
         print(f"{arm.name:54s}{cells}", flush=True)
 
@@ -59,19 +55,15 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=480.0)
     parser.add_argument("--smoke", action="store_true", help="tiny sizes, to see that everything runs")
     options = parser.parse_args()
-    large = SMOKE if options.smoke else LARGE
-    size, out = large.decoding, options.out
+    size, out = SMOKE if options.smoke else LARGE, options.out
     out.mkdir(parents=True, exist_ok=True)
-    ensembles = comparison(large.actions, large.pool)
-    spec = size.spec(ensembles["fresh"])
     about = {
         "device": jax.devices()[0].device_kind,
         "versions": {"python": platform.python_version(), "jax": jax.__version__, "equinox": equinox.__version__,
                      "optax": optax.__version__, "numpy": np.__version__},
         "command": f"python bench/lego_paper_scale.py OUT --seconds {options.seconds:g}" + " --smoke" * options.smoke,
-        "size": dataclasses.asdict(large),
+        "parameters": dataclasses.asdict(size),
         "seconds": {},
-        "arms": {},
     }  # fmt: skip
 
     def note(name: str, begun: float) -> None:
@@ -79,41 +71,31 @@ def main() -> None:
         (out / "about.json").write_text(json.dumps(about, indent=1) + "\n")
 
     longest, arrays = 0.0, {}
-    for name, arms in ensembles.items():
+    for way in size.ways:
         if longest and elapsed() + 1.05 * longest > options.seconds:
-            print(f"{name}: left out, {options.seconds:g} s would not do")
+            print(f"{way}: left out, {options.seconds:g} s would not do")
             continue
         begun = elapsed()
-        print(f"{name}: {len(arms)} arms x {size.seeds} seeds")
-        members, found = train(size, arms, spec)
-        arrays |= {f"{name}/{field}": values for field, values in found.items()}
+        print(f"{way}: {len(size.actions)} actions x {size.seeds} seeds")
+        members, found = train(size, way)
+        arrays |= {f"{way}/{field}": values for field, values in found.items()}
         np.savez_compressed(out / "ensembles.npz", **arrays)
-        about["arms"][name] = [dataclasses.asdict(arm) for arm in arms]
-        table(size, arms, found)
-        if name == large.base:
-            chosen = [large.actions.index(action) * size.seeds for action in ("C6", "S5")]
-            pair = take(members, np.array(chosen))
-            maps = {"plain": attention_maps(pair, size.length, 100)}
-            maps["permuted"] = attention_maps(pair, size.length, 100, large.permutation)
-            maps |= {f"at{length}": attention_maps(pair, length, 100) for length in (10, 20)}
-            np.savez_compressed(out / "maps.npz", **maps)
-            first = large.actions.index("S5") * size.seeds
-            students = take(members, np.arange(first, first + size.seeds))
-            note(name, begun)
-            longest, begun = elapsed() - begun, elapsed()
-            stages = {}
-            for _, stage in self_training(size, students, large.stages, large.self_pool, large.self_steps):
-                stages[f"values{stage.length}"] = stage.scores.values
-                stages[f"labels{stage.length}"] = stage.labels
-                stages[f"loss{stage.length}"] = stage.loss
-                shown = " ".join(f"{value:.2f}" for value in stage.scores.values.mean(axis=0))
-                print(f"  {elapsed():6.1f} s  self-trained at L={stage.length}: labels right {stage.labels.mean():.3f}"
-                      f"; all values right by length {shown}", flush=True)  # fmt: skip
+        table(size, way, found)
+        if way == "fresh":
+            np.savez_compressed(out / "maps.npz", **mapped(size, members))
+        note(way, begun)
+        longest, begun = elapsed() - begun, elapsed()
+        if way == "fresh":
+            stages: dict[str, np.ndarray] = {}
+            for stage in staged(size, members):
+                stages |= stage
+                shown = {
+                    name: " ".join(f"{value:.2f}" for value in np.atleast_1d(array.mean(axis=0)))
+                    for name, array in stage.items()
+                }
+                print(f"  {elapsed():6.1f} s  self-trained: {shown}", flush=True)
                 np.savez_compressed(out / "self-training.npz", **stages)
             note("self-training", begun)
-        else:
-            note(name, begun)
-            longest = elapsed() - begun
     print(f"done in {elapsed():.1f} s on {about['device']}: {about['seconds']}")
 
 

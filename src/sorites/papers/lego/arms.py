@@ -89,23 +89,6 @@ class Decoding:
         )
 
 
-ACTIONS = ("C6", "S5", "C5", "S3/itself", "S3", "A5", "A5/itself", "C6*20", "S5[6]")
-"""The paper's two; equal values (C5, S5); equal sizes without commuting (C6, S3/itself); not solvable yet simply
-transitive (A5/itself); C6 with as many action tokens as S5; S5 with as few as C6."""
-
-
-def comparison(actions: Sequence[str] = ACTIONS, pool: int = 20_000) -> dict[str, tuple[Arm, ...]]:
-    """Ensembles of one shape, the most informative first."""
-    return {
-        "fresh": tuple(Arm(action) for action in actions),
-        "fixed": tuple(Arm(action, pool) for action in actions),
-        "fresh-decay": tuple(Arm(action, decay=1.0) for action in actions),
-        "fixed-residual": tuple(Arm(action, pool, residual=1.0) for action in actions),
-        "fresh-residual": tuple(Arm(action, residual=1.0) for action in actions),
-        "fast-decay": tuple(Arm(action, rate=5e-4, decay=1.0) for action in actions),
-    }
-
-
 class Check(NamedTuple):
     step: int
     loss: np.ndarray  # [member], mean since the check before

@@ -1,7 +1,6 @@
 """Claims about the experimental decoder: what permuted predicates change, and how attention dilutes."""
 
 import dataclasses
-import functools
 
 import jax
 import jax.numpy as jnp
@@ -11,25 +10,10 @@ from ...ledger import Claim, Comparison, Evidence, at_least, at_most, equal, sho
 from ...models.decoder import DecoderSpec, decoder, rollout
 from ...tasks.lego import Lego, encode
 from ...theory.precision import in_float64
-from ...training.lego_decoder import Member
-from .arms import Arm, Check, Decoding, training
+from .grids import SMALL, TINY, Study, ensemble
 from .setting import PAPER, ROUNDING, Theory
 
-SMALL = Decoding(
-    50, 32, 64, 2, 128, blanks=False, batch=64, steps=3_000, checks=1, lengths=(5, 10, 20, 40), count=200, seeds=1
-)
-PAIR = (Arm("C6", rate=1e-3), Arm("S5", rate=1e-3))
 DEPARTURES = ("decoder of width 64 at rate 1e-3 with fresh data; blanks are not taught",)
-
-
-@functools.cache
-def trained(size: Decoding, arms: tuple[Arm, ...]) -> tuple[Member, tuple[Check, ...]]:
-    """Members and every check; arms by seeds along the first axis."""
-    members, checks = size.members(arms), []
-    for each, check in training(size, members):
-        members = each
-        checks.append(check)
-    return members, tuple(checks)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,33 +57,26 @@ def _permuted(size: Permuted) -> Evidence:
     return Evidence(tuple(compared))
 
 
-@dataclasses.dataclass(frozen=True)
-class Diluted:
-    decoding: Decoding = SMALL
-    arms: tuple[Arm, ...] = PAIR
-
-
 def slopes(masses: np.ndarray, length: int) -> float:
     """Change of a clause's attention from the first to the last answer, by a straight line over the sentence."""
     return float(np.polyfit(np.linspace(0, 1, length), masses[:length], 1)[0])
 
 
-def _diluted(size: Diluted) -> Evidence:
-    _, checks = trained(size.decoding, size.arms)
-    scores, lengths = checks[-1].scores, size.decoding.lengths
-    short, long = lengths.index(10), lengths.index(20)
+def _diluted(size: Study) -> Evidence:
+    _, found = ensemble(size, "fresh")
+    short, long = size.lengths.index(10), size.lengths.index(20)
     compared: list[Comparison] = []
-    for number, arm in enumerate(size.arms):
-        rows = slice(number * size.decoding.seeds, (number + 1) * size.decoding.seeds)
-        predicate, answer = scores.predicate[rows].mean(axis=0), scores.answer[rows].mean(axis=0)
-        both = [predicate[i, : lengths[i]].mean() + answer[i, : lengths[i]].mean() for i in (short, long)]
+    for action in size.pair:
+        rows = size.rows(action)
+        predicate, answer = found["predicate"][rows].mean(axis=0), found["answer"][rows].mean(axis=0)
+        both = [predicate[i, : size.lengths[i]].mean() + answer[i, : size.lengths[i]].mean() for i in (short, long)]
         compared += [
-            at_least(f"{arm.action}: target attention at L=10 minus that at L=20", float(both[0] - both[1]), 0),
-            shown(f"{arm.action}: attention on the predicate, L=20", None, float(predicate[long, :20].mean())),
-            shown(f"{arm.action}: attention on the own answer, L=20", None, float(answer[long, :20].mean())),
-            shown(f"{arm.action}: change of predicate attention along L=20", None, slopes(predicate[long], 20)),
-            shown(f"{arm.action}: change of answer attention along L=20", None, slopes(answer[long], 20)),
-            shown(f"{arm.action}: all values right at L=20", None, float(scores.values[rows, long].mean())),
+            at_least(f"{action}: target attention at L=10 minus that at L=20", float(both[0] - both[1]), 0),
+            shown(f"{action}: attention on the predicate, L=20", None, float(predicate[long, :20].mean())),
+            shown(f"{action}: attention on the own answer, L=20", None, float(answer[long, :20].mean())),
+            shown(f"{action}: change of predicate attention along L=20", None, slopes(predicate[long], 20)),
+            shown(f"{action}: change of answer attention along L=20", None, slopes(answer[long], 20)),
+            shown(f"{action}: all values right at L=20", None, float(found["values"][-1][rows, long].mean())),
         ]
     theory = Theory(60, 3.0, 150)
     for name in ("C6", "S3"):
@@ -114,12 +91,9 @@ def _diluted(size: Diluted) -> Evidence:
             at_least(f"theory, {name}: fall of predicate and answer attention from 10 to 20", min(falls), 0)
         )
         compared.append(at_most(f"theory, {name}: largest rise along the sentence", max(decays), 0))
-    return Evidence(tuple(compared), seeds=size.decoding.seeds, departures=DEPARTURES)
+    return Evidence(tuple(compared), seeds=size.seeds, departures=DEPARTURES)
 
 
-QUICKER = dataclasses.replace(
-    SMALL, variables=24, token_width=16, width=32, hidden=64, batch=32, steps=1_200, lengths=(5, 10, 20), count=50
-)
 CLAIMS = (
     Claim(
         "L19", PAPER, "Fig. 5", "identity",
@@ -131,6 +105,6 @@ CLAIMS = (
         "L20", PAPER, "Fig. 6, 7", "trend",
         "Attention on the two target clauses falls from L = 10 to L = 20, in the trained decoder and in theory, where it also "
         "falls along the sentence for both clauses and both kinds of action.",
-        {"tiny": Diluted(QUICKER, (Arm("C3", rate=3e-3), Arm("S3", rate=3e-3))), "quick": Diluted()}, _diluted,
+        {"tiny": TINY, "quick": SMALL}, _diluted,
     ),
 )  # fmt: skip
