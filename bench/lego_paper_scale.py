@@ -89,10 +89,7 @@ def main() -> None:
             stages: dict[str, np.ndarray] = {}
             for stage in staged(size, members):
                 stages |= stage
-                shown = {
-                    name: " ".join(f"{value:.2f}" for value in np.atleast_1d(array.mean(axis=0)))
-                    for name, array in stage.items()
-                }
+                shown = {name: np.round(array.mean(axis=0), 3).tolist() for name, array in stage.items()}
                 print(f"  {elapsed():6.1f} s  self-trained: {shown}", flush=True)
                 np.savez_compressed(out / "self-training.npz", **stages)
             note("self-training", begun)
