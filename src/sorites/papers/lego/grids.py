@@ -30,6 +30,7 @@ class Study(Decoding):
     self_pool: int = 8_000
     self_steps: int = 3_000
     permutation: tuple[int, ...] = (3, 0, 4, 2, 1)  # of the predicates in Figure 5
+    theory_steps: int = 300  # of the theory's model in the left panels of Figure 1
 
     def __post_init__(self):
         require(set(self.pair) <= set(self.actions), f"the pair is among the actions: pair={self.pair}; add it")
@@ -107,6 +108,7 @@ SMALL = Study(
 TINY = dataclasses.replace(
     SMALL, variables=24, token_width=16, width=32, hidden=64, batch=32, steps=1_200, checks=2, lengths=(5, 10, 20),
     count=50, actions=("C3", "S3"), pair=("C3", "S3"), rate=3e-3, stages=(10,), self_pool=60, self_steps=20,
+    theory_steps=60,
 )  # fmt: skip
 SMOKE = Study(
     30, 8, 16, 2, 32, steps=8, checks=2, batch=8, lengths=(5, 10, 20), count=8, seeds=2, actions=("C6", "S5", "C6*20"),
