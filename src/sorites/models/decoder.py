@@ -110,7 +110,7 @@ class Decoder(eqx.Module):
         if self.spec.positions == "alibi":
             slopes = 2.0 ** (-8.0 * (jnp.arange(self.spec.heads) + 1) / self.spec.heads)
             distance = (places[0][:, None] - places[1][None]).astype(scores.dtype)
-            bias = -slopes[:, None, None] * distance
+            bias = -slopes[:, None, None] * distance[None]
             scores = scores + jnp.expand_dims(bias, tuple(range(scores.ndim - 3)))
         hidden = jnp.expand_dims(seen, tuple(range(scores.ndim - 2)))
         attention = jax.nn.softmax(jnp.where(hidden, scores, -1e30), axis=-1)
@@ -122,14 +122,17 @@ class Decoder(eqx.Module):
         return jnp.tensordot(self._scaled(stream), self.readout, 1), attention
 
     def __call__(
-        self, clauses: Int[Array, "*batch clause slot"]
+        self, clauses: Int[Array, "*batch clause slot"], whole: bool = False
     ) -> tuple[Float[Array, "*batch query taught token"], Float[Array, "*batch head query clause"]]:
-        """Predictions at the answers, the second half of the clauses (teacher forcing)."""
+        """Predictions at the answers, the second half of the clauses (teacher forcing).
+
+        `whole` reads every slot of an answer; true answers have only two that are not blank.
+        """
         count = clauses.shape[-2]
         places, half = jnp.arange(count), count // 2
         table = self.table()
         predicates = self.embed(table, clauses[..., :half, :], places[:half], PREDICATE)
-        answers = self.embed(table, clauses[..., half:, :], places[half:], ANSWER)
+        answers = self.embed(table, clauses[..., half:, :], places[half:], EVERY if whole else ANSWER)
         keys, values = self.keys_values(jnp.concatenate([predicates, answers], axis=-2), places)
         seen = places[None] <= places[half:, None]
         return self.attend(answers, keys, values, seen, (places[half:], places))
@@ -138,7 +141,7 @@ class Decoder(eqx.Module):
 def _rotated(parts: Float[Array, "*batch clause head part"], places: Int[Array, " clause"]):
     """Rotary positions."""
     half = parts.shape[-1] // 2
-    angle = places[:, None].astype(parts.dtype) * 10_000.0 ** (-jnp.arange(half) / half)
+    angle = places[:, None].astype(parts.dtype) * 10_000.0 ** (-jnp.arange(half)[None] / half)
     lead = tuple(range(parts.ndim - 3))
     turn, lift = (jnp.expand_dims(f(angle)[:, None], lead) for f in (jnp.cos, jnp.sin))
     first, second = parts[..., :half], parts[..., half:]

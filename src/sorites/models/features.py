@@ -35,7 +35,7 @@ class Features(eqx.Module):
         """-log p of the target value among all d classes, as log(1 + odds against it): exact far below 1."""
         logits = self.logits(mixed)
         own = jnp.take_along_axis(logits, target[..., None], axis=-1)
-        rivals = jnp.where(jnp.arange(logits.shape[-1]) == target[..., None], -jnp.inf, logits - own)
+        rivals = jnp.where(jax.nn.one_hot(target, logits.shape[-1], dtype=bool), -jnp.inf, logits - own)
         idle = self.logits(jnp.zeros(self.actions.shape[:2], mixed.dtype))[0] - own[..., 0]  # other classes
         return jnp.log1p(jnp.exp(rivals).sum(axis=-1) + self.others * jnp.exp(idle))
 

@@ -47,7 +47,7 @@ class Routing(eqx.Module):
         one = jnp.ones_like(step)
         counts = jnp.stack([one, length * one - 1, one, step - 1]).astype(scores.dtype)
         weights = jnp.exp(scores - scores.max())[(...,) + (None,) * step.ndim] * jnp.ones_like(counts)
-        shares = weights / (weights * counts).sum(axis=0)
+        shares = weights / (weights * counts).sum(axis=0, keepdims=True)
         return Masses(*shares)
 
 
@@ -120,7 +120,7 @@ def rollout(
             + mass.answer * own_state
             + mass.other_answer * earlier
         )
-        following = jnp.argmax(features.logits(pulled), axis=-1)
+        following = jnp.argmax(features.logits(pulled), axis=-1).astype(value.dtype)
         return (following, earlier + own_state), following
 
     first = (start, jnp.zeros_like(whole))

@@ -5,7 +5,7 @@ import functools
 import re
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Int
 
 from ..errors import require
 from . import groups
@@ -76,9 +76,9 @@ class Action:
         goals = np.arange(self.values)
         return (self.table[None] == goals[:, None, None]).sum(axis=1)
 
-    def distractor_fraction(self) -> Float[np.ndarray, ""]:
+    def distractor_fraction(self) -> float:
         """Chance that an independent uniform action also sends y to g(y), over uniform g and y."""
-        return np.asarray((self.fibre_sizes() ** 2).sum() / (self.values * self.actions**2), float)
+        return float((self.fibre_sizes() ** 2).sum() / (self.values * self.actions**2))
 
     def conjugated(self, relabelling: Int[np.ndarray, " value"]) -> "Action":
         """The same action with the values renamed: y becomes relabelling[y]."""

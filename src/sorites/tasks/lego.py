@@ -60,6 +60,7 @@ def chained(
         value = table[action, value]
         return value, value
 
+    start = start.astype(table.dtype)
     _, rest = jax.lax.scan(apply, start, jnp.moveaxis(actions, -1, 0))
     return jnp.concatenate([start[..., None], jnp.moveaxis(rest, 0, -1)], axis=-1)
 
@@ -126,7 +127,7 @@ class Lego(AbstractTask):
     def sentences(self, key: Key[Array, ""], count: int) -> Sentences:
         """`count` sentences along the first axis."""
         action = self.action
-        public = (jnp.asarray(action.table), jnp.asarray(action.actions), jnp.asarray(action.values))
+        public = (jnp.asarray(action.table, jnp.int32), jnp.asarray(action.actions), jnp.asarray(action.values))
         keys = jax.random.split(key, count)
         return jax.vmap(lambda key: draw_sentence(key, self.length, self.variables, *public))(keys)
 

@@ -145,7 +145,7 @@ def _evaluated(members: Member, lengths: Int[Array, " length"], longest: int, co
             clauses = sentences(asked, words, index, longest)
             found = rollout(member.model, clauses[:, :longest], clauses[:, longest], length)
             truth, beyond = clauses[:, longest + 1 :], jnp.arange(longest) >= length
-            right = (found.clauses == truth) | beyond[:, None]
+            right = (found.clauses == truth) | beyond[None, :, None]
             good = jnp.cumprod(right[:, :, 4], axis=1).mean(axis=0)
             rates = good / jnp.maximum(jnp.concatenate([jnp.ones(1), good[:-1]]), 1e-9)
             return right[:, :, 4].all(1).mean(), right.all((1, 2)).mean(), found.predicate, found.answer, rates

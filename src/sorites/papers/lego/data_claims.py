@@ -97,7 +97,7 @@ def _algebra(size: Actions) -> Evidence:
         wrong += not action.transitive
         wrong += bool((action.fibre_sizes() != share).any())
         wrong += action.simply_transitive != (share == 1)
-        fraction = worst(fraction, abs(float(action.distractor_fraction()) - 1 / action.values))
+        fraction = worst(fraction, abs(action.distractor_fraction() - 1 / action.values))
     solvable = {"C6": True, "S3": True, "S4": True, "D4": True, "Q8": True, "S5": False, "A5": False, "A4": True}
     for name, known in solvable.items():
         group = action_named(name).group
@@ -122,8 +122,8 @@ def _algebra(size: Actions) -> Evidence:
             at_most(f"event table of S{n}, largest deviation", off, 0, 1e-12),
             equal("C6: chance of E2 and E5", 0, float(cyclic[1] + cyclic[4]), 0),
             equal("S3 on itself: simply transitive and not cyclic", 1, float(printed), 0),
-            shown("distractor fraction of C6", 1 / 6, float(action_named("C6").distractor_fraction())),
-            shown("distractor fraction of S5", 1 / 5, float(action_named("S5").distractor_fraction())),
+            shown("distractor fraction of C6", 1 / 6, action_named("C6").distractor_fraction()),
+            shown("distractor fraction of S5", 1 / 5, action_named("S5").distractor_fraction()),
         ),
         erratum=Erratum(
             "a simply transitive action is isomorphic to C_n on Z_n; its distractors are unlikely, those of S_n substantial",

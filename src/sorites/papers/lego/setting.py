@@ -92,7 +92,7 @@ def _right(features, routing, table, lengths, key, count: int):
         start = jax.random.randint(starts, (count,), 0, table.shape[1])
         written = rollout(features, routing, actions, start, longest, length)
         truth = chained(table, actions, start)[:, 1:]
-        return ((written == truth) | (jnp.arange(longest) >= length)).all(axis=1).mean()
+        return ((written == truth) | (jnp.arange(longest) >= length)[None]).all(axis=1).mean()
 
     return jax.lax.map(at, lengths)
 
