@@ -55,5 +55,13 @@ PAPERS = {
             "ICLR 2025; the text here is the workshop version, without experiments",
             "sorites.papers.kim_suzuki",
         ),
+        Paper(
+            "lego",
+            "Transformers Provably Learn Chain-of-Thought Reasoning with Length Generalization",
+            "Yu Huang, Zixin Wen, Aarti Singh, Yuejie Chi, Yuxin Chen",
+            2025,
+            "LEGO state tracking; the text carries neither title nor date",
+            "sorites.papers.lego",
+        ),
     )
 }

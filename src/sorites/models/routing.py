@@ -1,0 +1,138 @@
+"""Attention of LEGO's theory in four numbers.
+
+The population gradient does not change when variables are renamed, so from Q = 0 each trained block stays
+`own` on the diagonal and `other` off it, and attention depends only on how many clauses there are. Exact: see
+tests/models/test_clause.py.
+"""
+
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int
+
+from .clause import Clause
+from .features import Features
+
+
+class Masses(NamedTuple):
+    """Attention of the query ans,l-1 on single clauses."""
+
+    predicate: Float[Array, "*step"]  # pred,l
+    other_predicate: Float[Array, "*step"]  # each of the L-1 others
+    answer: Float[Array, "*step"]  # itself, ans,l-1
+    other_answer: Float[Array, "*step"]  # each of the l-1 others
+
+    @property
+    def error(self) -> Float[Array, "*step"]:
+        """epsilon_attn (19)."""
+        return 1 - self.predicate - self.answer
+
+    @property
+    def gap(self) -> Float[Array, "*step"]:
+        """Delta (20), signed: positive where the predicate gets more."""
+        return self.predicate - self.answer
+
+
+class Routing(eqx.Module):
+    predicate: Float[Array, ""]  # [Q43]_{s,s}
+    other_predicate: Float[Array, ""]  # [Q43]_{s,s'}
+    answer: Float[Array, ""]  # [Q44]_{s,s}
+    other_answer: Float[Array, ""]  # [Q44]_{s,s'}
+
+    def masses(self, length: int | Int[Array, ""], step: Int[Array, "*step"]) -> Masses:
+        """For predicting answer `step` (1-based) of a sentence with `length` predicates."""
+        scores = jnp.stack([self.predicate, self.other_predicate, self.answer, self.other_answer])
+        one = jnp.ones_like(step)
+        counts = jnp.stack([one, length * one - 1, one, step - 1]).astype(scores.dtype)
+        weights = jnp.exp(scores - scores.max())[(...,) + (None,) * step.ndim] * jnp.ones_like(counts)
+        shares = weights / (weights * counts).sum(axis=0, keepdims=True)
+        return Masses(*shares)
+
+
+def uniform() -> Routing:
+    """Q = 0."""
+    zero = jnp.zeros(())
+    return Routing(zero, zero, zero, zero)
+
+
+def mixed(
+    features: Features,
+    masses: Masses,
+    actions: Int[Array, " length"],
+    values: Int[Array, " known"],
+    step: int,
+) -> Float[Array, "value neuron"]:
+    """Attention-weighted features for predicting answer `step` from y_0..y_{step-1}."""
+    moves = features.actions[:, :, actions]
+    states = features.values[:, :, values]
+    own_move, own_state = moves[..., step - 1], states[..., step - 1]
+    return (
+        masses.predicate * own_move
+        + masses.other_predicate * (moves.sum(axis=-1) - own_move)
+        + masses.answer * own_state
+        + masses.other_answer * (states[..., :step].sum(axis=-1) - own_state)
+    )
+
+
+def loss(
+    features: Features,
+    routing: Routing,
+    actions: Int[Array, "batch length"],
+    values: Int[Array, "batch chain"],
+    step: int,
+) -> Float[Array, ""]:
+    """Loss^{L,step} of the value token over sentences."""
+    masses = routing.masses(actions.shape[-1], jnp.asarray(step))
+    pulled = jax.vmap(lambda g, y: mixed(features, masses, g, y, step))(actions, values)
+    return features.loss(pulled, values[:, step]).mean()
+
+
+def rollout(
+    features: Features,
+    routing: Routing,
+    actions: Int[Array, "batch longest"],
+    start: Int[Array, " batch"],
+    steps: int,
+    length: Int[Array, ""] | None = None,
+) -> Int[Array, "batch steps"]:
+    """Greedy values y_1..y_steps, each read from its own predecessors; running sums, so O(1) per step.
+
+    Only the first `length` predicates are there: one compiled program serves every length.
+    """
+    longest, choices = actions.shape[-1], features.actions.shape[2]
+    length = jnp.asarray(longest) if length is None else length
+    masses = routing.masses(length, jnp.arange(1, steps + 1))
+    moves = jnp.moveaxis(features.actions, 2, 0)  # [action, class, neuron]
+    states = jnp.moveaxis(features.values, 2, 0)
+    there = (jnp.arange(longest) < length).astype(moves.dtype)
+    counts = jax.vmap(lambda row: jnp.zeros(choices, moves.dtype).at[row].add(there))(actions)
+    whole = jnp.tensordot(counts, moves, 1, precision="highest")
+
+    def advance(carry, inputs):
+        value, earlier = carry
+        mass, action = inputs
+        own_move, own_state = moves[action], states[value]
+        pulled = (
+            mass.predicate * own_move
+            + mass.other_predicate * (whole - own_move)
+            + mass.answer * own_state
+            + mass.other_answer * earlier
+        )
+        following = jnp.argmax(features.logits(pulled), axis=-1).astype(value.dtype)
+        return (following, earlier + own_state), following
+
+    first = (start, jnp.zeros_like(whole))
+    _, written = jax.lax.scan(advance, first, (masses, actions[:, :steps].T))
+    return written.T
+
+
+def literal_scores(routing: Routing, model: Clause) -> Clause:
+    """The literal transformer with these four numbers in the blocks Q_{4,3} and Q_{4,4}."""
+    count = model.vocabulary.variables
+    eye, rest = jnp.eye(count), 1 - jnp.eye(count)
+    scores = model.scores
+    scores = scores.at[3, :count, 2, :count].set(routing.predicate * eye + routing.other_predicate * rest)
+    scores = scores.at[3, :count, 3, :count].set(routing.answer * eye + routing.other_answer * rest)
+    return eqx.tree_at(lambda model: model.scores, model, scores)

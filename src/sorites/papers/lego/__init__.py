@@ -1,0 +1,1 @@
+"""LEGO (Huang et al.): state tracking under group actions, length generalisation, recursive self-training."""

@@ -1,0 +1,116 @@
+"""The decoder studies behind the figures, and the settings that `bench/lego_paper_scale.py` runs. No tables, no drawing."""
+
+import dataclasses
+import functools
+
+import jax
+import numpy as np
+
+from ...errors import require
+from ...training.lego_decoder import Member
+from .arms import Arm, Decoding, attention_maps, gathered, self_training, training
+
+ACTIONS = ("C6", "S5", "C5", "S3/itself", "S3", "A5", "A5/itself", "C6*20", "S5[6]")
+"""The paper's two; equal values (C5, S5); equal sizes without commuting (C6, S3/itself); not solvable yet simply
+transitive (A5/itself); C6 with as many action tokens as S5; S5 with as few as C6."""
+WAYS = ("fresh", "fixed", "fresh-decay", "fixed-residual", "fresh-residual", "fast-decay")
+"""Ways of training, the most informative first; `fresh` is what the other figures draw from."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Study(Decoding):
+    """Every action under every way of training, then self-training of the last of the pair from the way `fresh`."""
+
+    actions: tuple[str, ...] = ACTIONS
+    pair: tuple[str, str] = ("C6", "S5")  # the easy and the hard one
+    ways: tuple[str, ...] = WAYS
+    rate: float = 1e-4
+    pool: int = 20_000  # fixed sentences
+    stages: tuple[int, ...] = (10, 20, 40)
+    self_pool: int = 8_000
+    self_steps: int = 3_000
+    permutation: tuple[int, ...] = (3, 0, 4, 2, 1)  # of the predicates in Figure 5
+    theory_steps: int = 300  # of the theory's model in the left panels of Figure 1
+
+    def __post_init__(self):
+        require(set(self.pair) <= set(self.actions), f"the pair is among the actions: pair={self.pair}; add it")
+        require(set(self.ways) <= set(WAYS), f"ways are {', '.join(WAYS)}: ways={self.ways}; use some of these")
+
+    def arms(self, way: str) -> tuple[Arm, ...]:
+        """Ensembles of one shape."""
+        extra = {
+            "fresh": {},
+            "fixed": {"pool": self.pool},
+            "fresh-decay": {"decay": 1.0},
+            "fixed-residual": {"pool": self.pool, "residual": 1.0},
+            "fresh-residual": {"residual": 1.0},
+            "fast-decay": {"decay": 1.0, "rate": 5 * self.rate},
+        }[way]
+        return tuple(Arm(action, **{"rate": self.rate, **extra}) for action in self.actions)
+
+    def rows(self, action: str) -> np.ndarray:
+        """The members with this action."""
+        first = self.actions.index(action) * self.seeds
+        return np.arange(first, first + self.seeds)
+
+
+def take(members: Member, index: np.ndarray) -> Member:
+    return jax.tree.map(lambda leaf: leaf[index], members)
+
+
+@functools.cache
+def ensemble(size: Study, way: str) -> tuple[Member, dict[str, np.ndarray]]:
+    """The trained members and their arrays."""
+    arms = size.arms(way)
+    members, checks = size.members(arms), []
+    for each, check in training(size, members):
+        members = each
+        checks.append(check)
+    return members, gathered(checks)
+
+
+def mapped(size: Study, members: Member) -> dict[str, np.ndarray]:
+    """Attention of one member of each of the pair: as trained, with permuted predicates, and at longer lengths."""
+    both = take(members, np.array([size.rows(action)[0] for action in size.pair]))
+    maps = {"plain": attention_maps(both, size.length, 100)}
+    maps["permuted"] = attention_maps(both, size.length, 100, size.permutation)
+    return maps | {f"at{length}": attention_maps(both, length, 100) for length in (10, 20)}
+
+
+def staged(size: Study, members: Member):
+    """Self-training stage by stage: (name, array) pairs after each."""
+    students = take(members, size.rows(size.pair[1]))
+    for _, stage in self_training(size, students, size.stages, size.self_pool, size.self_steps):
+        yield {
+            f"values{stage.length}": stage.scores.values,
+            f"labels{stage.length}": stage.labels,
+            f"loss{stage.length}": stage.loss,
+        }
+
+
+@functools.cache
+def measured(size: Study, part: str) -> dict[str, np.ndarray]:
+    """`maps` or `stages` of a study, computed here."""
+    members, _ = ensemble(size, "fresh")
+    if part == "maps":
+        return mapped(size, members)
+    found: dict[str, np.ndarray] = {}
+    for stage in staged(size, members):
+        found |= stage
+    return found
+
+
+LARGE = Study()
+SMALL = Study(
+    50, 32, 64, 2, 128, blanks=False, batch=64, steps=3_000, checks=3, lengths=(5, 10, 20, 40), count=200, seeds=1,
+    actions=("C6", "S5"), ways=("fresh",), rate=1e-3, stages=(10, 20), self_pool=1_000, self_steps=500,
+)  # fmt: skip
+TINY = dataclasses.replace(
+    SMALL, variables=24, token_width=16, width=32, hidden=64, batch=32, steps=1_200, checks=2, lengths=(5, 10, 20),
+    count=50, actions=("C3", "S3"), pair=("C3", "S3"), rate=3e-3, stages=(10,), self_pool=60, self_steps=20,
+    theory_steps=60,
+)  # fmt: skip
+SMOKE = Study(
+    30, 8, 16, 2, 32, steps=8, checks=2, batch=8, lengths=(5, 10, 20), count=8, seeds=2, actions=("C6", "S5", "C6*20"),
+    pool=40, stages=(10, 20), self_pool=16, self_steps=4,
+)  # fmt: skip

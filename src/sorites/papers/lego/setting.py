@@ -1,0 +1,158 @@
+"""What the claims are checked on: the theory's model at finite size, trained once per setting and process."""
+
+import dataclasses
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float, Int
+
+from ...models.features import Features, drawn, ideal
+from ...models.routing import Masses, Routing, rollout, uniform
+from ...models.srelu import SReLU
+from ...tasks.actions import Action, action_named
+from ...tasks.lego import Vocabulary, chained
+from ...training.lego_theory import (
+    FeatureHistory,
+    RoutingHistory,
+    Stage,
+    self_train,
+    train_features,
+    train_routing,
+    two_steps,
+)
+
+PAPER = "lego"
+ROUNDING = 1e-10  # float64 sums of a few thousand terms of size up to a hundred
+LENGTHS = (5, 10, 20, 40, 80, 160)
+FINITE = "smoothed ReLU with q=4 and width 0.5; features at their converged shape (Thm B.1, C.1, finite n)"
+STEPS = "normalised steps rate/(1+t/slowing): plain descent converges only logarithmically at finite size"
+
+
+@dataclasses.dataclass(frozen=True)
+class Theory:
+    """Stage 2 (stage 1.2 for symmetry actions) from converged features; steps are normalised."""
+
+    variables: int = 200  # |X|
+    clipping: float = 4.0  # C_B, B = C_B log d
+    steps: int = 300
+    rate: float = 0.1
+    slowing: float = 100.0
+
+    def size(self, action: Action) -> int:
+        """d."""
+        return Vocabulary(self.variables, action.actions, action.values).size
+
+    def features(self, action: Action) -> Features:
+        return ideal(action, self.size(action), self.clipping, SReLU())
+
+    def run(self, name: str) -> RoutingHistory:
+        """Algorithm 1 on simply transitive actions (both losses), Algorithm 2's stage 1.2 on others (second loss)."""
+        return _routed(name, self)
+
+    def continued(self, name: str, stages: int, steps: int, samples: int) -> list[Stage]:
+        """Algorithm 2 from stage 2 on."""
+        return _self_trained(name, self, stages, steps, samples)
+
+
+@functools.cache
+def _routed(name: str, size: Theory) -> RoutingHistory:
+    action = action_named(name)
+    terms = (1, 2) if action.simply_transitive else (2,)
+    features = size.features(action)
+    starts = 1 if action.group is not None and action.transitive else None  # renaming values changes nothing
+    return train_routing(
+        features, uniform(), two_steps(action, starts), terms, size.variables, size.steps, size.rate, size.slowing
+    )
+
+
+@functools.cache
+def _self_trained(name: str, size: Theory, stages: int, steps: int, samples: int) -> list[Stage]:
+    action = action_named(name)
+    start, key = size.run(name).end, jax.random.key(0)
+    return self_train(
+        size.features(action), start, action, size.variables, stages, steps, samples, key, size.rate, size.slowing
+    )
+
+
+def masses(history: RoutingHistory, length: int = 2, step: int = 2) -> Masses:
+    """Attention along the run, one row per step."""
+    found = jax.vmap(lambda routing: routing.masses(length, jnp.asarray(step)))(history.routing)
+    return jax.tree.map(np.asarray, found)
+
+
+@functools.partial(jax.jit, static_argnums=5)
+def _right(features, routing, table, lengths, key, count: int):
+    longest = max(LENGTHS)
+
+    def at(length):
+        moves, starts = jax.random.split(jax.random.fold_in(key, length))
+        actions = jax.random.randint(moves, (count, longest), 0, table.shape[0])
+        start = jax.random.randint(starts, (count,), 0, table.shape[1])
+        written = rollout(features, routing, actions, start, longest, length)
+        truth = chained(table, actions, start)[:, 1:]
+        return ((written == truth) | (jnp.arange(longest) >= length)[None]).all(axis=1).mean()
+
+    return jax.lax.map(at, lengths)
+
+
+def accuracies(
+    features: Features, routing: Routing, action: Action, lengths: tuple[int, ...] = LENGTHS, count: int = 1000
+) -> Float[np.ndarray, " length"]:
+    """Share of sentences with every value right in a greedy free-running rollout."""
+    found = _right(features, routing, jnp.asarray(action.table), jnp.asarray(lengths), jax.random.key(7), count)
+    return np.asarray(found, float)
+
+
+@dataclasses.dataclass(frozen=True)
+class Learning:
+    """Stage 1 at finite size. The literal spread d^{-1/2} violates mu << rho at any practical d."""
+
+    action: str
+    size: int = 30  # d
+    neurons: int = 12  # m
+    spread: float = 3e-3  # sigma_0
+    clipping: float = 2.0  # C_B
+    rate: float = 10.0
+    steps: int = 12_000
+    records: int = 100
+
+    @property
+    def ceiling(self) -> float:
+        return self.clipping * float(np.log(self.size))
+
+    @property
+    def bias(self) -> float:
+        return self.spread * float(np.log(self.size))
+
+    def run(self, seed: int) -> tuple[Features, FeatureHistory]:
+        """Features at initialisation and their history."""
+        return _learned(self, seed)
+
+
+@functools.cache
+def _learned(size: Learning, seed: int) -> tuple[Features, FeatureHistory]:
+    action = action_named(size.action)
+    start = drawn(action, size.size, size.neurons, size.spread, size.clipping, SReLU(), jax.random.key(seed))
+    history = train_features(start, action, size.rate, size.steps, max(1, size.steps // size.records))
+    return start, history
+
+
+CYCLIC3 = Learning("C3", spread=1e-3, rate=40.0, steps=20_000)
+CYCLIC6 = Learning("C6", 50, 24, 1e-3, rate=40.0, steps=20_000)
+SYMMETRIC3 = Learning("S3", spread=1e-3, rate=40.0, steps=30_000)
+SYMMETRIC4 = Learning("S4", 50, 16, 1e-3, rate=40.0, steps=30_000)
+
+
+def winners(history: FeatureHistory, action: Action) -> tuple[Int[np.ndarray, "value source"], Features]:
+    """The neuron that carries each fibre (class j, value y) at the end: largest mean V over the fibre."""
+    end: Features = jax.tree.map(lambda leaf: np.asarray(leaf[-1], float), history.features)
+    return ensemble_magnitudes(end, action).argmax(axis=1), end
+
+
+def ensemble_magnitudes(features: Features, action: Action) -> Float[np.ndarray, "value neuron source"]:
+    """Mean of V_{j,r}(g, y) over the fibre of (j, y): one combination if the action is simply transitive."""
+    pairs = np.asarray(features.pairs(), float)  # [class, neuron, action, value]
+    reaches = action.table[None] == np.arange(action.values)[:, None, None]  # [class, action, value]
+    return (pairs * reaches[:, None]).sum(axis=2) / reaches.sum(axis=1)[:, None]

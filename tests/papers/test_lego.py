@@ -1,0 +1,47 @@
+"""Every claim of LEGO at tiny scale, and every figure from its tables."""
+
+import json
+
+import pytest
+
+from sorites.drawing import style
+from sorites.ledger import verify
+from sorites.papers.lego.monitors import first_violation, simply_transitive
+from sorites.papers.lego.setting import Theory
+from sorites.papers.paper import PAPERS
+from sorites.training import train
+
+PAPER = PAPERS["lego"]
+CLAIMS, FIGURES = PAPER.claims(), PAPER.figures()
+NEW = ("concentration", "dilution", "plateau", "features", "separation")
+
+
+def test_the_catalogue_is_complete():
+    assert list(CLAIMS) == [f"L{number}" for number in range(1, 23)]
+    assert {f"lego/{name}" for name in ("1a", "1b", "2", "3", "4", "5", "6", "7", *NEW)} == set(FIGURES)
+
+
+@pytest.mark.parametrize("id", CLAIMS)
+def test_claims_come_out_as_expected(id):
+    verdict = verify(CLAIMS[id], "tiny")
+    json.dumps(verdict.record(), allow_nan=False)
+    assert verdict.as_expected, verdict
+
+
+@pytest.mark.parametrize("id", FIGURES)
+def test_figures_draw_from_their_tables(id):
+    figure = FIGURES[id]
+    size = figure.sizes["tiny"]
+    frames = figure.measure(size, train)
+    assert frames["data"].height > 0
+    with style():
+        picture = figure.draw(frames, size)
+    assert [ax for ax in picture.axes if ax.get_xlabel() or ax.get_title(loc="left")]
+    if figure.find is not None:
+        assert figure.find(frames, size).endswith(".")
+
+
+def test_monitors_name_the_first_violation():
+    held = simply_transitive(Theory(60, 3.0, 60).run("C6"), 60, 3.0)
+    assert all(first_violation(holds) is None for holds in held.values())
+    assert first_violation(held["[Q43] never falls (D.1a-D.3a)"] & False) == 0
