@@ -8,15 +8,24 @@ import dataclasses
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Bool
 
 from ..errors import SpecError
 from .links import LINKS, AbstractLink, Means
 
 
 def _untied(z: Means) -> Means:
-    """Zero where it is zero up to rounding, so that no tie is decided by it."""
-    tolerance = 1e-12 if z.dtype == jnp.float64 else 1e-6
-    return jnp.where(jnp.abs(z) < tolerance, 0, z)
+    """Zero, and flat, where it is zero up to rounding: no slope is decided by it."""
+    return jnp.where(_tied(z), 0, z)
+
+
+def _even(mean: Means) -> Means:
+    """Zero where it is zero up to rounding, so that no token is decided by it; the slope stays."""
+    return mean - jax.lax.stop_gradient(jnp.where(_tied(mean), mean, 0))
+
+
+def _tied(z: Means) -> Bool[Array, "*shape"]:
+    return jnp.abs(z) < (1e-12 if z.dtype == jnp.float64 else 1e-6)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,9 +39,9 @@ class Policy(AbstractLink):
         if self.gate == "parity":
             mean = 2 * t * t - 1
         elif self.gate == "and":
-            mean = _untied(2 * jax.nn.relu(_untied(t)) - 1)
+            mean = _even(2 * jax.nn.relu(_untied(t)) - 1)
         else:
-            mean = _untied(1 - 2 * jax.nn.relu(_untied(-t)))
+            mean = _even(1 - 2 * jax.nn.relu(_untied(-t)))
         return -mean if self.negated else mean
 
 

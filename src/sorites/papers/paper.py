@@ -47,5 +47,13 @@ PAPERS = {
             "Log-ICoT; the year is that of its newest reference, the text carries no date",
             "sorites.papers.log_icot",
         ),
+        Paper(
+            "rl-sft",
+            "Transformers with RL or SFT Provably Learn Sparse Boolean Functions, But Differently",
+            "Bochen Lyu, Yiyang Jia, Xiaohao Cai, Zhanxing Zhu",
+            2026,
+            "arXiv:2511.17852v2",
+            "sorites.papers.rl_sft",
+        ),
     )
 }

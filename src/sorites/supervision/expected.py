@@ -15,7 +15,7 @@ from jaxtyping import Array, Float, Int
 from ..errors import require
 from ..models import Positional
 from ..tasks import Boolean
-from .sources import AbstractSource
+from .sources import AbstractSource, _scalar
 
 LARGEST = 2**27  # states times inputs held at once
 
@@ -132,10 +132,10 @@ def answer_means(model: Positional, inputs: Int[Array | np.ndarray, "bit input"]
 class ExactReward(AbstractSource):
     """The policy gradient without sampling: all inputs, all states. The objective is the expected reward itself."""
 
-    where: Float[Array | np.ndarray, " thought"]
+    bits: int = eqx.field(static=True)
+    where: Float[Array | np.ndarray, " thought"]  # of each token's reward
     labels: str = eqx.field(static=True, default="prefix")
-    discount: Float[Array | np.ndarray, ""] = eqx.field(converter=lambda value: value, default=np.float32(0))  # noqa: RUF009
-    bits: int = eqx.field(static=True, default=0)
+    discount: Float[Array | np.ndarray, ""] = eqx.field(converter=_scalar, default=0.0)  # pyright: ignore
 
     @property
     def samples(self) -> int:

@@ -1,0 +1,3 @@
+"""All figures of the paper and ours."""
+
+FIGURES = ()
