@@ -7,7 +7,7 @@ import numpy as np
 
 from ...ledger import Claim, Comparison, Erratum, Evidence, at_least, at_most, equal, shown, worst
 from ...statistics import wilson
-from ...supervision import Exponential, Hinge, Logistic, assignments, self_generated
+from ...supervision import Exponential, Hinge, Logistic, assignments
 from ...tasks import Boolean
 from ...theory import sign_dynamics
 from ...theory.precision import in_float64
@@ -22,12 +22,8 @@ from .exact import (
     with_weights,
 )
 from .experiments import Experiment, trained, updates_to_exact
+from .population import own
 from .setting import EXACT, GATES, PAPER, Stepped, Tree
-
-
-def whole(taught):
-    """Weight 1 per thought: 1/(k-1) is divided out in float64, not rounded to float32."""
-    return dataclasses.replace(taught, where=np.ones_like(taught.where))
 
 
 def _upper(task: Boolean, values) -> float:
@@ -42,7 +38,7 @@ def _start(size: Tree) -> Evidence:
         task = size.task(gate)
         losses = (Hinge(), Logistic(), Exponential()) if gate == "parity" else (Hinge(),)
         for loss in losses:
-            taught = whole(self_generated(task.layout, loss))
+            taught = own(task, loss)
             mean, most = loss_gradient(pretrained(task), task, secret_of(task), taught)
             name = f"{gate}, {type(loss).__name__.lower()}"
             compared.append(equal(f"{name}: any one input, above level 1", 0, _upper(task, most), 1e-15))
@@ -57,7 +53,7 @@ def _stepwise(size: Stepped) -> Evidence:
     for gate in GATES:
         task = size.task(gate)
         secret, depth = secret_of(task), task.layout.depth
-        taught, model, wrong = whole(self_generated(task.layout, Hinge())), pretrained(task), 0
+        taught, model, wrong = own(task), pretrained(task), 0
         for update in range(depth):
             accuracy = np.asarray(level_accuracy(model, task, secret))
             mean, most = loss_gradient(model, task, secret, taught)
@@ -103,7 +99,7 @@ def _thresholds(size: Tree) -> Evidence:
 def _deviation(size: Stepped) -> Evidence:
     task = size.task()
     secret = secret_of(task)
-    mean, _ = loss_gradient(pretrained(task), task, secret, whole(self_generated(task.layout, Hinge())))
+    mean, _ = loss_gradient(pretrained(task), task, secret, own(task))
     attention = np.asarray(stepped(pretrained(task), mean, size.rate).full_attention())[0, : size.bits]
     goal = np.zeros(size.bits)
     goal[np.asarray(task.children(secret))[0]] = 0.5
@@ -116,7 +112,7 @@ def _deviation(size: Stepped) -> Evidence:
 def _residual(size: Stepped) -> Evidence:
     task = size.task()
     secret, D = secret_of(task), size.bits
-    taught = whole(self_generated(task.layout, Hinge()))
+    taught = own(task)
     mean, _ = loss_gradient(pretrained(task), task, secret, taught)
     model = stepped(pretrained(task), mean, size.rate)
     again, _ = loss_gradient(model, task, secret, taught)
