@@ -1,5 +1,6 @@
 """Prefix x labels x where x signal, and where the gradient comes from."""
 
+from .blocks import Blocks as Blocks
 from .counting import CountChain as CountChain
 from .expected import ExactReward as ExactReward
 from .expected import answer_means as answer_means

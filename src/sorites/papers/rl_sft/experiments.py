@@ -10,6 +10,7 @@ from ...errors import require
 from ...probes import Answer, ChildMass, Levels
 from ...supervision import (
     AbstractSignal,
+    Blocks,
     ExpectedReward,
     Exponential,
     Hinge,
@@ -17,7 +18,6 @@ from ...supervision import (
     Pooled,
     PolicyGradient,
     Repeated,
-    Sampled,
     Supervision,
     Truth,
     Unlearned,
@@ -62,7 +62,7 @@ class Experiment:
     rule: str = "sign"
     rate: float = 4.0  # eta
     samples: int = 50_000  # chains per update
-    fresh: bool = False  # else one fixed data set, as in the paper
+    block: int = 0  # 0: one fixed data set, as in the paper; else fresh blocks of this many, as many as make up the samples
     updates: int = 4
     noise: float = 0.0  # chance that a label, so a token's reward, is flipped
     chains: int = 2000  # held out
@@ -127,7 +127,7 @@ class Experiment:
 
     def run(self) -> Run:
         task, phases = self.task(), self.taught()
-        source = Sampled(self.samples) if self.fresh else Pooled(self.samples, self.samples)
+        source = Blocks(self.block, self.samples // self.block) if self.block else Pooled(self.samples, self.samples)
         if self.estimator == "group" and self.method.startswith("rl"):
             source = Repeated(self.samples, GROUP)
         probes = (Levels(rolls=True), Answer(rolls=True), ChildMass())

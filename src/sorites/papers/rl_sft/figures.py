@@ -1,3 +1,5 @@
-"""All figures of the paper and ours."""
+"""All figures: the paper's own, and ours."""
 
-FIGURES = ()
+from . import sample_figures, schematics, sign_figures
+
+FIGURES = (*schematics.FIGURES, *sign_figures.FIGURES, *sample_figures.FIGURES)

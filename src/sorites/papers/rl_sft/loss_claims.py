@@ -29,7 +29,7 @@ def _separation(size: Tree) -> Evidence:
         if other.size:
             compared.append(equal(f"teacher forcing, D={keys[level - 1]}: others", irrelevant, float(other.mean()), EXACT))
             compared.append(equal(f"D={keys[level - 1]}: spread within", 0, worst(np.ptp(child), np.ptp(other)), EXACT))
-    first = pulls(task, secret, taught)[0][0].mean() - pulls(task, secret, true)[0][0].mean()
+    first = pulls(task, secret, mine)[0][0].mean() - pulls(task, secret, true)[0][0].mean()
     compared.append(equal("own thoughts - teacher forcing on level 1", 0, float(first), EXACT))
     return Evidence(tuple(compared))
 

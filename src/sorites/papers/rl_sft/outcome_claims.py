@@ -74,10 +74,10 @@ def _variance(size: Tree) -> Evidence:
 
 @dataclasses.dataclass(frozen=True)
 class Summary(Tree):
-    bits: int = 8
+    bits: int = 10
     sparsity: int = 8
     rate: float = 4.0
-    limit: int = 12
+    limit: int = 6
 
 
 @in_float64
@@ -117,7 +117,8 @@ CLAIMS = (
     Claim(
         "RS-34", PAPER, "Fig. 1", "finite",
         "Sign updates until the tree is exact, PARITY: RL with labels from the own prefix 1, teacher forcing 1; RL with true labels and "
-        "SFT on own thoughts go level by level, T-1; with an outcome reward the gradient is a small fraction and nothing is learned.",
-        {"tiny": Summary(8, 8), "quick": Summary(8, 8), "paper": Summary(12, 8)}, _summary,
+        "SFT on own thoughts go level by level, T-1. With an outcome reward the gradient is a small fraction of the process reward's, "
+        "cannot tell one pair of secret bits from another, and nothing is learned.",
+        {"tiny": Summary(), "quick": Summary(), "paper": Summary(12, 8)}, _summary,
     ),
 )  # fmt: skip
