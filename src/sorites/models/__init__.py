@@ -14,10 +14,10 @@ from .links import link_named as link_named
 from .masks import MASKS as MASKS
 from .open_gates import OpenGates as OpenGates
 from .open_gates import open_gates as open_gates
-from .positional import Positional as Positional
 from .policies import POLICIES as POLICIES
 from .policies import Policy as Policy
 from .policies import policy_for as policy_for
+from .positional import Positional as Positional
 from .positional import positional as positional
 from .reader import Reader as Reader
 from .reader import reader as reader

@@ -1,7 +1,7 @@
 """Links that are policies: q = 2 psi(xi) - 1, the mean of a token whose chance of +1 is psi (rl-sft, Table 1).
 
-parity psi = z^2, AND psi = max(z, 0), OR psi = 1 + min(z, 0), and their negations. xi is a sum of signs times attention;
-where it is zero up to rounding it is zero, and there psi' = 0 (Eqs. 119, 136).
+parity psi = z^2, AND psi = max(z, 0), OR psi = 1 + min(z, 0), and their negations. xi is a sum of signs times
+attention; where it is zero up to rounding it is zero, and there psi' = 0 (Eqs. 119, 136).
 """
 
 import dataclasses

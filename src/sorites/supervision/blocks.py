@@ -20,8 +20,8 @@ def _count(value) -> Array | np.ndarray:
 
 
 class Blocks(AbstractSource):
-    """A fresh batch of `count` blocks, summed block by block. `count` is data: members of one ensemble may differ in the number
-    of chains. A signal that looks at its whole batch, as a baseline does, looks at one block."""
+    """A fresh batch of `count` blocks, summed block by block. `count` is data: members of one ensemble may differ in
+    the number of chains. A signal that looks at its whole batch, as a baseline does, looks at one block."""
 
     block: int = eqx.field(static=True)
     count: Int[Array | np.ndarray, ""] = eqx.field(converter=_count)

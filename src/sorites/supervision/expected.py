@@ -1,7 +1,7 @@
 """The expected reward of a sampled chain, exactly: every input, and every state of the level that is read next.
 
-The thoughts of a level depend on the level before (and, in a serial chain, on the inputs), so the distribution of that level
-is all that generation needs to remember: 2^(its size) states for each input.
+The thoughts of a level depend on the level before (and, in a serial chain, on the inputs), so the distribution of
+that level is all that generation needs to remember: 2^(its size) states for each input.
 """
 
 from collections.abc import Callable
@@ -142,7 +142,9 @@ class ExactReward(AbstractSource):
         return 2**self.bits
 
     def __call__(self, objective: Callable, model, task, secret, pool, key):
+        assert isinstance(task, Boolean)
+
         def loss(model):
-            return -expected_reward(model, task, secret, self.where, self.labels, self.discount)
+            return -expected_reward(model, task, secret, self.where, self.labels, jnp.asarray(self.discount))
 
         return eqx.filter_grad(loss)(model)

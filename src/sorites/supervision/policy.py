@@ -1,5 +1,5 @@
-"""Policy gradients from sampled chains, with every choice that practice makes: credit, baseline, groups; and the two ways of
-teaching that rl-sft compares."""
+"""Policy gradients from sampled chains, with every choice that practice makes: credit, baseline, groups; and the two
+ways of teaching that rl-sft compares."""
 
 import equinox as eqx
 import jax
@@ -16,8 +16,8 @@ from .supervision import Supervision
 
 
 def credit(layout: Layout, how: str = "step", discount: float = 1.0) -> Float[np.ndarray, "thought thought"]:
-    """Which rewards a token is credited with. token: its own; step: those of its level (Eq. 6); return: also those of later
-    levels, `discount` times per level (Lemma D.1 at discount 1)."""
+    """Which rewards a token is credited with. token: its own; step: those of its level (Eq. 6); return: also those
+    of later levels, `discount` times per level (Lemma D.1 at discount 1)."""
     require(
         how in ("token", "step", "return"),
         f"credit goes to the token, the step or the return: credit={how!r}; use one of the three",
@@ -31,8 +31,8 @@ def credit(layout: Layout, how: str = "step", discount: float = 1.0) -> Float[np
 class PolicyGradient(AbstractSignal):
     """REINFORCE: each token's log-likelihood times its advantage, the credited rewards less a baseline.
 
-    baseline: none; batch, the mean over the batch; group, the mean over the `group` neighbouring chains that share an input
-    (`Repeated` makes them), divided by their spread where `scaled`.
+    baseline: none; batch, the mean over the batch; group, the mean over the `group` neighbouring chains that share
+    an input (`Repeated` makes them), divided by their spread where `scaled`.
     """
 
     credit: Float[Array | np.ndarray, "thought thought"]
@@ -70,8 +70,8 @@ class PolicyGradient(AbstractSignal):
 
 
 class Unlearned(AbstractSignal):
-    """The signal on levels that still err: a level whose own tokens are all right in the batch is frozen, as in the proof of
-    rl-sft's Thm 3.3."""
+    """The signal on levels that still err: a level whose own tokens are all right in the batch is frozen, as in the
+    proof of rl-sft's Thm 3.3."""
 
     signal: AbstractSignal
     levels: tuple[int, ...] = eqx.field(static=True)

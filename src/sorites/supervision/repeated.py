@@ -9,7 +9,8 @@ from .sources import AbstractSource
 
 
 class Repeated(AbstractSource):
-    """A fresh batch in which every input stands `times` times, side by side: trajectories per input, for group baselines."""
+    """A fresh batch in which every input stands `times` times, side by side: trajectories per input, for group
+    baselines."""
 
     batch: int = eqx.field(static=True)
     times: int = eqx.field(static=True)

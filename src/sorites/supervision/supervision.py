@@ -13,7 +13,6 @@ from .labels import AbstractLabels, Truth
 from .prefix import AbstractPrefix, Shown
 from .signals import AbstractSignal, Squared
 
-
 FLIPS = 1_000_003  # folds the label noise's key out of the term's
 
 

@@ -1,11 +1,12 @@
 """The exact policy gradient at uniform attention, for any number of bits (rl-sft, Sec. 4 and App. F, made exact).
 
-At uniform attention a thought of level t sees only S, the sum of the D tokens below it: given S the d_t tokens of its level are
-independent with mean q(S/D), so the number of +1 is a Markov chain over levels, and by exchangeability every expectation is a
-symmetric polynomial of S.
+At uniform attention a thought of level t sees only S, the sum of the D tokens below it: given S the d_t tokens of
+its level are independent with mean q(S/D), so the number of +1 is a Markov chain over levels, and by exchangeability
+every expectation is a symmetric polynomial of S.
 """
 
 import functools
+import itertools
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -65,7 +66,7 @@ def uniform_gradient(bits: int, sparsity: int, link: Link, gate: Gate) -> Unifor
     sizes, slope = level_sizes(bits, sparsity), jax.vmap(jax.grad(lambda z: link(z) / 2))
     state = binomial(bits, jnp.full((1,), 0.5))[0]  # P(number of +1 in x)
     found = []
-    for size, here in zip(sizes[:-1], sizes[1:], strict=True):
+    for size, here in itertools.pairwise(sizes):
         total = 2.0 * jnp.arange(size + 1) - size
         first, second, third = moments(total, size)
         child = gate[0] * first + gate[1] * (1 + second) + gate[2] * first  # E[phi_2 y_1 | S]
@@ -85,7 +86,7 @@ def below(bits: int, sparsity: int, link: Link, level: int) -> tuple[np.ndarray,
     """The sums S of the tokens below a level and their chances, at uniform attention."""
     sizes = level_sizes(bits, sparsity)
     state = binomial(bits, jnp.full((1,), 0.5))[0]
-    for size, here in zip(sizes[: level - 1], sizes[1:level], strict=True):
+    for size, here in itertools.pairwise(sizes):
         state = state @ binomial(here, (1 + link((2.0 * jnp.arange(size + 1) - size) / size)) / 2)
     size = sizes[level - 1]
     return 2 * np.arange(size + 1) - size, np.asarray(state)

@@ -8,7 +8,8 @@ import numpy as np
 
 
 class Pull(NamedTuple):
-    """Ascent direction on the thought before, on the right input, and on every other input, times (k - 1) as in App. H."""
+    """Ascent direction on the thought before, on the right input, and on every other input, times (k - 1) as in App.
+    H."""
 
     thought: float  # G_y
     input: float  # G_x

@@ -1,4 +1,5 @@
-"""Sign updates on the one-layer transformer: attention after s steps, what it generates, what its gradient is (rl-sft)."""
+"""Sign updates on the one-layer transformer: attention after s steps, what it generates, what its gradient is
+(rl-sft)."""
 
 import math
 
@@ -36,8 +37,8 @@ def generation_threshold(gate: str, keys: int) -> float:
 
 
 def parity_separation(keys: int, tokens: int, squares: Float[np.ndarray, " state"], chances) -> float:
-    """G_rel - G_irr at uniform attention: (4/((k-1) D^2)) E[(1-q^2)(1 + (D-3) q^2)], q the mean of a token below given the
-    level under it (Eq. 99 with conditional, not unconditional independence); `tokens` = k - 1."""
+    """G_rel - G_irr at uniform attention: (4/((k-1) D^2)) E[(1-q^2)(1 + (D-3) q^2)], q the mean of a token below
+    given the level under it (Eq. 99 with conditional, not unconditional independence); `tokens` = k - 1."""
     squares = np.asarray(squares)
     return float(4 / (tokens * keys**2) * np.sum(chances * (1 - squares) * (1 + (keys - 3) * squares)))
 

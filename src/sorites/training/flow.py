@@ -26,8 +26,8 @@ def gradient_flow(
     tolerance: float = 1e-10,
     most: int = 100_000,
 ) -> Flow:
-    """Integrate from the first time to the last (Dormand-Prince 8, adaptive) and read the state at every time; run it inside
-    `in_float64`."""
+    """Integrate from the first time to the last (Dormand-Prince 8, adaptive) and read the state at every time; run
+    it inside `in_float64`."""
     import diffrax
 
     require(len(times) >= 2 and bool(np.all(np.diff(times) > 0)), "times of a flow increase: give two or more")

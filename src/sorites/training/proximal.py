@@ -13,8 +13,9 @@ from .rules import AbstractRule
 
 
 class Proximal(eqx.Module):
-    """Batches of own chains, `epochs` updates on each: the surrogate min(ratio A, clip(ratio, 1 - clip, 1 + clip) A) per token
-    (clip 0: unclipped importance weighting). The advantage, with its baseline and groups, is that of `signal`."""
+    """Batches of own chains, `epochs` updates on each: the surrogate min(ratio A, clip(ratio, 1 - clip, 1 + clip) A)
+    per token (clip 0: unclipped importance weighting). The advantage, with its baseline and groups, is that of
+    `signal`."""
 
     signal: PolicyGradient
     rule: AbstractRule
@@ -30,7 +31,9 @@ class Proximal(eqx.Module):
             f"a batch is whole groups: batch={self.batch}, group={group}; use a multiple of {group}",
         )
 
-    def collect(self, model: AbstractModel, task: AbstractTask, secret, key: Key[Array, ""]) -> tuple[Chain, Array, Array]:
+    def collect(
+        self, model: AbstractModel, task: AbstractTask, secret, key: Key[Array, ""]
+    ) -> tuple[Chain, Array, Array]:
         """Own chains, their likelihoods under the policy that wrote them, and their advantages."""
         draw, choose = jax.random.split(key)
         truth = task.sample(secret, draw, self.batch // self.signal.group)
@@ -42,7 +45,9 @@ class Proximal(eqx.Module):
         likelihood = (1 + thoughts * reading.scores[:, :, 0]) / 2
         return Chain(reading.tokens, truth.shown), likelihood, self.signal.advantage(labels, where, thoughts)
 
-    def surrogate(self, model: AbstractModel, task: AbstractTask, chains: Chain, old: Array, advantage: Array) -> Float[Array, ""]:
+    def surrogate(
+        self, model: AbstractModel, task: AbstractTask, chains: Chain, old: Array, advantage: Array
+    ) -> Float[Array, ""]:
         thoughts = chains.tokens[task.layout.inputs :]
         scores = Shown(jnp.ones(task.layout.positions, bool))(model, chains, jax.random.key(0), None).scores
         ratio = (1 + thoughts * scores[:, :, 0]) / 2 / old

@@ -37,13 +37,19 @@ class Clipped:
     def ways(self) -> dict[str, Proximal]:
         layout = self.task().layout
         rule = (Adam if self.rule == "adam" else GD)(self.rate)
+        faster = (Adam if self.rule == "adam" else GD)(self.rate * self.epochs)
         plain, batch, group = (_signal(layout, kind) for kind in ("none", "batch", "group"))
         return {
             "plain, one update per batch": Proximal(plain, rule, self.batch, 1, 0.0),  # pyright: ignore
+            f"plain, one update, {self.epochs} times the rate": Proximal(plain, faster, self.batch, 1, 0.0),  # pyright: ignore
             f"ratio, {self.epochs} updates per batch": Proximal(plain, rule, self.batch, self.epochs, 0.0),  # pyright: ignore
             f"clipped ratio, {self.epochs} updates": Proximal(plain, rule, self.batch, self.epochs, self.clip),  # pyright: ignore
-            f"batch baseline, clipped, {self.epochs} updates": Proximal(batch, rule, self.batch, self.epochs, self.clip),  # pyright: ignore
-            f"group-relative, clipped, {self.epochs} updates": Proximal(group, rule, self.batch, self.epochs, self.clip),  # pyright: ignore
+            f"batch baseline, clipped, {self.epochs} updates": Proximal(
+                batch, rule, self.batch, self.epochs, self.clip
+            ),  # pyright: ignore
+            f"group-relative, clipped, {self.epochs} updates": Proximal(
+                group, rule, self.batch, self.epochs, self.clip
+            ),  # pyright: ignore
         }
 
 
@@ -93,13 +99,21 @@ def _grid(data: pl.DataFrame, way: str, column: str, size: Clipped) -> np.ndarra
 def _draw(frames: Frames, size: Clipped):
     figure = new_figure(9.2, 4.4)
     left, right = figure.subplots(1, 2)
-    colours = ("black", "sky", "blue", "green", "vermillion")
+    colours = ("black", "purple", "sky", "blue", "green", "vermillion")
     batches = np.arange(size.batches)
     for way, colour in zip(frames["data"]["way"].unique(maintain_order=True), colours, strict=True):
         band(left, batches, _grid(frames["data"], way, "reward", size), way, COLOURS[colour])
         band(right, batches, _grid(frames["data"], way, "child_mass", size), None, COLOURS[colour])
-    left.set(title=f"Process reward, d={size.bits}, k={size.sparsity}", xlabel=f"batches of {size.batch:,} chains", ylabel="mean reward of the batch")
-    right.set(title=f"{size.seeds} secrets, median and 10–90 %", xlabel=f"batches of {size.batch:,} chains", ylabel="least attention on the children")
+    left.set(
+        title=f"Process reward, d={size.bits}, k={size.sparsity}",
+        xlabel=f"batches of {size.batch:,} chains",
+        ylabel="mean reward of the batch",
+    )
+    right.set(
+        title=f"{size.seeds} secrets, median and 10–90 %",
+        xlabel=f"batches of {size.batch:,} chains",
+        ylabel="least attention on the children",
+    )
     figure.legend(loc="outside lower center", ncols=2)
     return figure
 
@@ -109,7 +123,9 @@ def _find(frames: Frames, size: Clipped) -> str:
     for way in frames["data"]["way"].unique(maintain_order=True):
         reward = np.median(_grid(frames["data"], way, "reward", size), axis=0)
         past = np.flatnonzero(reward >= 0.9)
-        words.append(f"{way}: {past[0]}" if len(past) else f"{way}: more than {size.batches} (ends at {reward[-1]:.2f})")
+        words.append(
+            f"{way}: {past[0]}" if len(past) else f"{way}: more than {size.batches} (ends at {reward[-1]:.2f})"
+        )
     return f"Batches until the median reward passes 0.9: {'; '.join(words)}."
 
 

@@ -32,7 +32,9 @@ def _one_step(size: Stepped) -> Evidence:
     law = np.array([sign_dynamics.column_error(keys[level - 1], size.rate) for level in levels])
     wanted = 0.01
     needed = sign_dynamics.rate_for_error(size.bits, wanted)
-    reached = np.abs(np.asarray(stepped(pretrained(task), gradient, needed).full_attention()) - _goal(task, secret)).sum(1)
+    reached = np.abs(
+        np.asarray(stepped(pretrained(task), gradient, needed).full_attention()) - _goal(task, secret)
+    ).sum(1)
     top = np.abs(np.asarray(gradient)[levels == task.layout.depth]).max()
     return Evidence(
         (

@@ -11,7 +11,7 @@ import polars as pl
 
 from ...drawing import COLOURS, band, new_figure
 from ...statistics import log_log_slope
-from ...supervision import PolicyGradient, Repeated, Sampled, Supervision, credit, process_reward
+from ...supervision import AbstractSource, PolicyGradient, Repeated, Sampled, Supervision, credit, process_reward
 from ...tasks import Boolean
 from ...theory.precision import in_float64
 from ..figure import Figure, Frames
@@ -56,8 +56,13 @@ def _accuracy(size: Accuracy, trainer) -> Frames:
     task, rows = size.task(), []
     secret, layout = secret_of(task), task.layout
     plain = Sampled(size.block)
-    ways = {name: (taught, plain) for name, taught in estimators(task).items()}
-    ways["REINFORCE, step, batch baseline"] = (process_reward(layout, PolicyGradient(credit(layout, "step"), "batch")), plain)
+    ways: dict[str, tuple[Supervision, AbstractSource]] = {
+        name: (taught, plain) for name, taught in estimators(task).items()
+    }
+    ways["REINFORCE, step, batch baseline"] = (
+        process_reward(layout, PolicyGradient(credit(layout, "step"), "batch")),
+        plain,
+    )
     ways["REINFORCE, return (Lemma D.1)"] = (process_reward(layout, PolicyGradient(credit(layout, "return"))), plain)
     grouped = process_reward(layout, PolicyGradient(credit(layout, "step"), "group", GROUP))
     ways[f"REINFORCE, step, {GROUP} chains per input"] = (grouped, Repeated(size.block // GROUP * GROUP, GROUP))
@@ -82,12 +87,20 @@ def _draw_accuracy(frames: Frames, size: Accuracy):
         for name, colour in zip(names, colours, strict=False):
             part = data.filter((pl.col("estimator") == name) & (pl.col("level") == level)).sort("seed", "samples")
             samples = np.unique(part["samples"].to_numpy())
-            band(ax, samples, part["accuracy"].to_numpy().reshape(-1, len(samples)), name if level == levels[0] else None, colour)
+            band(
+                ax,
+                samples,
+                part["accuracy"].to_numpy().reshape(-1, len(samples)),
+                name if level == levels[0] else None,
+                colour,
+            )
         ax.set_xscale("log")
         ax.set(title=f"level {level}", xlabel="chains")
     axes[0].set_ylabel("share of right signs")
     figure.legend(loc="outside lower center", ncols=2)
-    figure.suptitle(f"First policy gradient, {size.gate}, d={size.bits}, k={size.sparsity}, {size.seeds} seeds", fontsize=11)
+    figure.suptitle(
+        f"First policy gradient, {size.gate}, d={size.bits}, k={size.sparsity}, {size.seeds} seeds", fontsize=11
+    )
     return figure
 
 
@@ -115,7 +128,16 @@ def _variance(size: Variance, trainer) -> Frames:
         for name, chosen in (("all parities", None), ("k-sparse parities", size.sparsity)):
             functions = parities(bits, chosen)
             variance = class_variance(slopes, functions)
-            rows.append({"class": name, "bits": bits, "variance": variance, "bound": most / len(functions), "functions": len(functions), "M": most})
+            rows.append(
+                {
+                    "class": name,
+                    "bits": bits,
+                    "variance": variance,
+                    "bound": most / len(functions),
+                    "functions": len(functions),
+                    "M": most,
+                }
+            )
     return {"data": pl.DataFrame(rows)}
 
 
@@ -127,7 +149,11 @@ def _draw_variance(frames: Frames, size: Variance):
         ax.plot(part["bits"], part["variance"], marker="o", color=COLOURS[colour], label=f"variance over {name}")
         ax.plot(part["bits"], part["bound"], linestyle="--", color=COLOURS[colour], label=f"bound M/|H|, {name}")
     ax.set_yscale("log")
-    ax.set(title=f"Outcome reward at uniform attention, k={size.sparsity}", xlabel="bits d", ylabel="variance of the gradient over targets")
+    ax.set(
+        title=f"Outcome reward at uniform attention, k={size.sparsity}",
+        xlabel="bits d",
+        ylabel="variance of the gradient over targets",
+    )
     ax.legend()
     return figure
 

@@ -15,8 +15,8 @@ from ...supervision import (
     Exponential,
     Hinge,
     Logistic,
-    Pooled,
     PolicyGradient,
+    Pooled,
     Repeated,
     Supervision,
     Truth,
@@ -62,7 +62,9 @@ class Experiment:
     rule: str = "sign"
     rate: float = 4.0  # eta
     samples: int = 50_000  # chains per update
-    block: int = 0  # 0: one fixed data set, as in the paper; else fresh blocks of this many, as many as make up the samples
+    block: int = (
+        0  # 0: one fixed data set, as in the paper; else fresh blocks of this many, as many as make up the samples
+    )
     updates: int = 4
     noise: float = 0.0  # chance that a label, so a token's reward, is flipped
     chains: int = 2000  # held out
@@ -139,7 +141,7 @@ class Experiment:
 
 def updates_to_exact(history: History) -> np.ndarray:
     """The first update after which every held-out thought is right; NaN where there is none."""
-    right = (history.metrics["thoughts"] >= 1).all(axis=-1)  # member x record
+    right = np.asarray((history.metrics["thoughts"] >= 1).all(axis=-1))  # member x record
     first = np.where(right.any(axis=1), right.argmax(axis=1), 0)
     return np.where(right.any(axis=1), history.step[first], np.nan).astype(float)
 

@@ -6,7 +6,7 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
-from ...ledger import Claim, Comparison, Evidence, equal, shown, worst
+from ...ledger import Claim, Comparison, Evidence, equal, shown
 from ...supervision import expected_reward
 from ...theory import reward_flow
 from ...theory.precision import in_float64
@@ -57,7 +57,9 @@ def _one_step(size: Tree) -> Evidence:
         (
             equal("Eq. 157 - enumeration", 0, reward_flow.one_step_reward(attention, pairs, tokens) - reward, EXACT),
             equal("Eq. 158 - enumeration", 0, float(np.abs(formula - gradient).max()), EXACT),
-            equal("flow against Eq. 161: largest relative error of u", 0, float(np.abs(found / growths - 1).max()), 1e-7),
+            equal(
+                "flow against Eq. 161: largest relative error of u", 0, float(np.abs(found / growths - 1).max()), 1e-7
+            ),
             equal("drift of the sum of weights", 0, float(np.abs(states.sum(axis=1)).max()), 1e-9),
             equal("escape time / ((k-1) d^2), d = 1e6", 1 / 8, ratio[-1], 1e-4),
             *(shown(f"the same, d = {d}", 1 / 8, r) for d, r in zip((10, 20, 50, 200, 1000), ratio[:-1], strict=True)),
@@ -76,14 +78,25 @@ def _two_steps(size: Tree) -> Evidence:
         attention = np.asarray(model.full_attention())
         second = attention[half : half + size.sparsity // 4, size.bits : size.bits + half]
         law = reward_flow.two_step_reward(attention[:half, : size.bits], second, _pairs(task, secret), tokens)
-        compared.append(equal(f"Eq. 167 - enumeration, weights {seed}", 0, law - float(_level_rewards(model, task, secret)[1]), EXACT))
+        compared.append(
+            equal(
+                f"Eq. 167 - enumeration, weights {seed}", 0, law - float(_level_rewards(model, task, secret)[1]), EXACT
+            )
+        )
     weights = np.array(scattered(task, 2).weights)
     np.put_along_axis(weights[:half], _pairs(task, secret), 60.0, axis=1)
     learned = with_weights(pretrained(task), weights)
     above = np.asarray(learned.full_attention())[half : half + size.sparsity // 4, size.bits : size.bits + half]
     pairs = np.asarray(task.children(secret))[half : half + size.sparsity // 4] - size.bits
     law = reward_flow.one_step_reward(above, pairs, tokens)
-    compared.append(equal("Eq. 169 with constant 4/(k-1), level 1 learned", law, float(_level_rewards(learned, task, secret)[1]), EXACT))
+    compared.append(
+        equal(
+            "Eq. 169 with constant 4/(k-1), level 1 learned",
+            law,
+            float(_level_rewards(learned, task, secret)[1]),
+            EXACT,
+        )
+    )
     return Evidence(tuple(compared))
 
 
@@ -96,8 +109,15 @@ def _scales(size: Tree) -> Evidence:
     rewards = np.asarray(_level_rewards(pretrained(task), task, secret))
     return Evidence(
         (
-            equal("largest gradient above level 1 at uniform attention", 0, float(np.abs(gradient[upper]).max()), 1e-15),
-            equal("second over first reward term", reward_flow.initial_ratio(size.bits, size.sparsity), rewards[1] / rewards[0], EXACT),
+            equal(
+                "largest gradient above level 1 at uniform attention", 0, float(np.abs(gradient[upper]).max()), 1e-15
+            ),
+            equal(
+                "second over first reward term",
+                reward_flow.initial_ratio(size.bits, size.sparsity),
+                rewards[1] / rewards[0],
+                EXACT,
+            ),
             *(shown(f"reward of level {t + 1}", None, float(r)) for t, r in enumerate(rewards)),
         )
     )
@@ -126,7 +146,11 @@ def _times(size: Times) -> Evidence:
         (first, second, *_), alone, stage = step_times(bits, size.sparsity, 2, size.share)
         # level 2's reward helps level 1 a little: the gap shrinks like the ratio of the two terms
         compared.append(equal(f"d={bits}: time of level 1 against Eq. 161", alone, first, 0.05 * alone))
-        compared.append(equal(f"d={bits}: time between the levels against the second stage alone", stage, second - first, 0.25 * stage))
+        compared.append(
+            equal(
+                f"d={bits}: time between the levels against the second stage alone", stage, second - first, 0.25 * stage
+            )
+        )
         compared.append(shown(f"d={bits}: time of level 2", alone + stage, second))
     return Evidence(tuple(compared))
 

@@ -5,13 +5,22 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ...ledger import Claim, Evidence, at_least, equal, shown, worst
+from ...ledger import Claim, Evidence, Scale, at_least, equal, shown, worst
 from ...models import Positional
 from ...supervision import assignments, credit, expected_reward
 from ...supervision.expected import labels_of, walk
 from ...tasks import Boolean
 from ...theory.precision import in_float64
-from .exact import every_trajectory, keys_by_level, pretrained, pulls, reward_gradient, scattered, secret_of, with_weights
+from .exact import (
+    every_trajectory,
+    keys_by_level,
+    pretrained,
+    pulls,
+    reward_gradient,
+    scattered,
+    secret_of,
+    with_weights,
+)
 from .setting import EXACT, GATES, PAPER, Tree
 
 
@@ -127,7 +136,9 @@ def _truncation(size: Tree) -> Evidence:
         task = size.task(gate)
         secret = secret_of(task)
         whole, cut = (reward_gradient(pretrained(task), task, secret, "prefix", rho) for rho in (1.0, 0.0))
-        compared.append(equal(f"{gate}: Lemma D.1 - Eq. 6 at uniform attention", 0, float(jnp.abs(whole - cut).max()), EXACT))
+        compared.append(
+            equal(f"{gate}: Lemma D.1 - Eq. 6 at uniform attention", 0, float(jnp.abs(whole - cut).max()), EXACT)
+        )
     task = size.task()
     secret = secret_of(task)
     away = scattered(task)
@@ -143,8 +154,8 @@ def _truncation(size: Tree) -> Evidence:
     )
 
 
-SMALL = {"tiny": Tree(5, 4), "quick": Tree(6, 4)}
-WIDE = {"tiny": Tree(8, 8), "quick": Tree(8, 8), "paper": Tree(12, 8)}
+SMALL: dict[Scale, Tree] = {"tiny": Tree(5, 4), "quick": Tree(6, 4)}
+WIDE: dict[Scale, Tree] = {"tiny": Tree(8, 8), "quick": Tree(8, 8), "paper": Tree(12, 8)}
 CLAIMS = (
     Claim(
         "RS-3", PAPER, "Lemma D.1", "identity",

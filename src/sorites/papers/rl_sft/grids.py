@@ -95,11 +95,18 @@ class Losses:
             for loss in ("hinge", "logistic", "exponential"):
                 runs = [Experiment(self.bits, self.sparsity, gate, method="sft", loss=loss, rate=self.rate, samples=samples,
                                    block=self.block, updates=updates).run() for samples in self.samples]  # fmt: skip
-                found[f"{gate}, {loss}"] = ([run for run in runs for _ in range(self.seeds)], list(range(self.seeds)) * len(runs))
+                found[f"{gate}, {loss}"] = (
+                    [run for run in runs for _ in range(self.seeds)],
+                    list(range(self.seeds)) * len(runs),
+                )
         return found
 
 
-LARGE: dict[str, FiniteSamples | LabelNoise] = {
-    "finite-samples": FiniteSamples(20, 16, samples=(1_000, 3_000, 10_000, 30_000, 50_000, 100_000, 300_000), block=1_000, seeds=1_000),
-    "label-noise": LabelNoise(20, 16, noises=(0.0, 0.1, 0.2, 0.3, 0.35, 0.4, 0.45, 0.5), samples=50_000, block=1_000, seeds=200),
+LARGE = {
+    "finite-samples": FiniteSamples(
+        20, 16, samples=(1_000, 3_000, 10_000, 30_000, 50_000, 100_000, 300_000), block=1_000, seeds=1_000
+    ),
+    "label-noise": LabelNoise(
+        20, 16, noises=(0.0, 0.1, 0.2, 0.3, 0.35, 0.4, 0.45, 0.5), samples=50_000, block=1_000, seeds=200
+    ),
 }

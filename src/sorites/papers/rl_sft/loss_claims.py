@@ -5,7 +5,7 @@ import dataclasses
 import jax.numpy as jnp
 import numpy as np
 
-from ...ledger import Claim, Comparison, Erratum, Evidence, at_least, equal, shown, worst
+from ...ledger import Claim, Comparison, Erratum, Evidence, Scale, at_least, equal, shown, worst
 from ...models import Positional
 from ...supervision import Exponential, FromPrefix, Hinge, Logistic, Own, assignments
 from ...tasks import Boolean
@@ -27,7 +27,9 @@ def _separation(size: Tree) -> Evidence:
         relevant, irrelevant = sign_dynamics.forced_separation(keys[level - 1], size.sparsity - 1)
         compared.append(equal(f"teacher forcing, D={keys[level - 1]}: children", relevant, float(child.mean()), EXACT))
         if other.size:
-            compared.append(equal(f"teacher forcing, D={keys[level - 1]}: others", irrelevant, float(other.mean()), EXACT))
+            compared.append(
+                equal(f"teacher forcing, D={keys[level - 1]}: others", irrelevant, float(other.mean()), EXACT)
+            )
             compared.append(equal(f"D={keys[level - 1]}: spread within", 0, worst(np.ptp(child), np.ptp(other)), EXACT))
     first = pulls(task, secret, mine)[0][0].mean() - pulls(task, secret, true)[0][0].mean()
     compared.append(equal("own thoughts - teacher forcing on level 1", 0, float(first), EXACT))
@@ -56,7 +58,12 @@ def _condition(size: Tree) -> Evidence:
     gap = float(jnp.abs(lemma - actual)[levels == 2].max())
     return Evidence(
         (
-            equal("level 1, whose children are inputs: Lemma E.1 - gradient", 0, float(jnp.abs(clean - right)[levels == 1].max()), EXACT),
+            equal(
+                "level 1, whose children are inputs: Lemma E.1 - gradient",
+                0,
+                float(jnp.abs(clean - right)[levels == 1].max()),
+                EXACT,
+            ),
             at_least("level 2 on a wrong prefix: largest |Lemma E.1 - gradient|", gap, 1e-3),
             shown("largest entry of that gradient", None, float(jnp.abs(actual)[levels == 2].max())),
         ),
@@ -123,7 +130,7 @@ def _slope(link):
     return jax.grad(lambda z: link(z) / 2)
 
 
-EIGHT = {"tiny": Tree(8, 8), "quick": Tree(8, 8)}
+EIGHT: dict[Scale, Tree] = {"tiny": Tree(8, 8), "quick": Tree(8, 8)}
 CLAIMS = (
     Claim(
         "RS-20", PAPER, "Claim 4.1, Eqs. 115-118; Q4 of App. A", "identity",

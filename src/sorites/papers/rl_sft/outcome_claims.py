@@ -98,7 +98,10 @@ def _summary(size: Summary) -> Evidence:
             *compared,
             at_most("outcome over process gradient, uniform attention", ratio, 0.1),
             equal("outcome: solved", 0, int(solved is not None), 0),
-            *(shown(f"outcome gradient, random weights, d = k = {each.bits}", None, norm) for each, norm in zip(_sizes(size), lower, strict=True)),
+            *(
+                shown(f"outcome gradient, random weights, d = k = {each.bits}", None, norm)
+                for each, norm in zip(_sizes(size), lower, strict=True)
+            ),
         )
     )
 

@@ -60,3 +60,16 @@ def updates(task: Boolean, teaching: str, rate: float, limit: int) -> int | None
 def stuck(task: Boolean, teaching: str) -> bool:
     """Whether the first gradient is exactly zero."""
     return not signs(direction(task, pretrained(task), teaching), 0.0).any()
+
+
+def mixed_updates(task: Boolean, forcing: float | None, rate: float, limit: int) -> int | None:
+    """The same for SFT whose loss is `forcing` teacher forcing and the rest own thoughts; None stands for RL."""
+    if forcing is None:
+        return updates(task, "rl", rate, limit)
+    secret, model = secret_of(task), pretrained(task)
+    for update in range(1, limit + 1):
+        own_way, true_way = (direction(task, model, way) for way in ("own", "forced"))
+        model = stepped(model, (1 - forcing) * own_way + forcing * true_way, rate)
+        if (np.asarray(level_accuracy(model, task, secret)) == 1).all():
+            return update
+    return None

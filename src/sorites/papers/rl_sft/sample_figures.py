@@ -11,10 +11,12 @@ from .grids import LARGE, WAYS, FiniteSamples, LabelNoise, Losses
 
 INK = dict(zip(WAYS, ("blue", "sky", "vermillion", "orange"), strict=True))
 
+LOOKS = dict(zip(WAYS, (("o", False), ("v", False), ("s", False), ("D", True)), strict=True))  # two curves may coincide
+
 
 def solved(history: History) -> np.ndarray:
     """Every held-out thought right at the end."""
-    return (history.last("thoughts") >= 1).all(axis=-1)
+    return np.asarray((history.last("thoughts") >= 1).all(axis=-1))
 
 
 def _rows(history: History, way: str, values, seeds: int, column: str) -> list[dict]:
@@ -64,9 +66,11 @@ def _draw_finite(frames: Frames, size: FiniteSamples):
     figure = new_figure(6.8, 4.2)
     ax = figure.subplots()
     for way in size.ways:
-        _curve(ax, frames["data"], way, "samples", COLOURS[INK[way]])
+        _curve(ax, frames["data"], way, "samples", COLOURS[INK[way]], *LOOKS[way])
     ax.set_xscale("log")
-    _dress(ax, f"Finite samples, {size.gate}, d={size.bits}, k={size.sparsity}, {size.seeds} secrets", "chains per update")
+    _dress(
+        ax, f"Finite samples, {size.gate}, d={size.bits}, k={size.sparsity}, {size.seeds} secrets", "chains per update"
+    )
     ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
 
@@ -82,14 +86,17 @@ def _find_finite(frames: Frames, size: FiniteSamples) -> str:
     for way in size.ways:
         half = _half(frames["data"], way, "samples")
         words.append(f"{way} {half:,.0f}" if half == half else f"{way} more than {max(size.samples):,}")
-    return f"Chains per update from which half of {size.seeds} secrets are learned: {'; '.join(words)}."
+    return (
+        f"Chains per update from which half of {size.seeds} secrets are learned: {'; '.join(words)}. RL and teacher forcing take one update; SFT on own thoughts takes T-1 and "
+        "mends in a later one what an earlier one got wrong."
+    )
 
 
 def _draw_noisy(frames: Frames, size: LabelNoise):
     figure = new_figure(6.8, 4.2)
     ax = figure.subplots()
     for way in size.ways:
-        _curve(ax, frames["data"], way, "noise", COLOURS[INK[way]])
+        _curve(ax, frames["data"], way, "noise", COLOURS[INK[way]], *LOOKS[way])
     ax.axvline(0.5, color=QUIET, linestyle=":", linewidth=1)
     title = f"Flipped labels and rewards, {size.gate}, d={size.bits}, k={size.sparsity}, {size.samples:,} chains, {size.seeds} secrets"
     _dress(ax, title, "chance that a label, so a token's reward, is flipped")

@@ -31,7 +31,9 @@ class Chained:
 def _edges(task: Boolean) -> pl.DataFrame:
     children = np.asarray(task.children(task.draw(jax.random.key(3)))) + 1
     nodes = np.arange(task.layout.thoughts) + task.bits + 1
-    return pl.DataFrame({"node": nodes, "left": children[:, 0], "right": children[:, 1], "level": list(task.layout.levels)})
+    return pl.DataFrame(
+        {"node": nodes, "left": children[:, 0], "right": children[:, 1], "level": list(task.layout.levels)}
+    )
 
 
 def _masks(task: Boolean) -> pl.DataFrame:
@@ -41,7 +43,9 @@ def _masks(task: Boolean) -> pl.DataFrame:
     rows = []
     for name, mask in kinds.items():
         query, source = np.indices(mask.shape) + 1
-        rows.append(pl.DataFrame({"mask": name, "query": query.ravel(), "source": source.ravel(), "allowed": mask.ravel()}))
+        rows.append(
+            pl.DataFrame({"mask": name, "query": query.ravel(), "source": source.ravel(), "allowed": mask.ravel()})
+        )
     return pl.concat(rows)
 
 
@@ -91,7 +95,7 @@ def _draw_mask(ax, data: pl.DataFrame, name: str, size: Chained, title: str) -> 
 
 def _draw_structure(frames: Frames, size: Chained):
     figure = new_figure(9.0, 6.6)
-    top, bottom = figure.subfigures(2, 1, height_ratios=[1.25, 1])
+    top, bottom = np.asarray(figure.subfigures(2, 1, height_ratios=[1.25, 1]))
     ax = top.subplots()
     _draw_chain(ax, frames["edges"], size)
     kind = "tree" if size.decomposition == "tree" else "serial chain"
@@ -125,13 +129,22 @@ def _generation(size: Generated, trainer) -> Frames:
     secret = task.draw(jax.random.key(3))
     goal = np.zeros((task.layout.thoughts, task.layout.positions))
     np.put_along_axis(goal, np.asarray(task.children(secret)), size.strength, axis=1)
-    chain = task.sample(secret, jax.random.key(4), 1)
-    tokens = np.asarray(Own("sampled")(with_weights(pretrained(task), goal), chain, jax.random.key(5), None).tokens)[:, 0, 0]
+    chain = task.sample(secret, jax.random.key(6), 1)
+    tokens = np.asarray(Own("sampled")(with_weights(pretrained(task), goal), chain, jax.random.key(5), None).tokens)[
+        :, 0, 0
+    ]
     rows = []
     for step, end in enumerate(task.layout.ends):
         for position in range(task.layout.positions):
             value = int(tokens[position]) if position < end else 0
-            rows.append({"step": step, "position": position + 1, "value": value, "right": bool(tokens[position] == chain.tokens[position, 0, 0])})
+            rows.append(
+                {
+                    "step": step,
+                    "position": position + 1,
+                    "value": value,
+                    "right": bool(tokens[position] == chain.tokens[position, 0, 0]),
+                }
+            )
     return {"data": pl.DataFrame(rows)}
 
 
@@ -144,13 +157,24 @@ def _draw_generation(frames: Frames, size: Generated):
     ax.pcolormesh(grid, cmap=colours, norm=BoundaryNorm([-1.5, -0.5, 0.5, 1.5], 3), edgecolors="white", linewidth=1.2)
     for row, column in np.ndindex(*grid.shape):
         ink = QUIET if grid[row, column] == 0 else "white"
-        ax.text(column + 0.5, row + 0.5, f"{grid[row, column]:+d}".replace("+0", "0"), ha="center", va="center", fontsize=7, color=ink)
+        ax.text(
+            column + 0.5,
+            row + 0.5,
+            f"{grid[row, column]:+d}".replace("+0", "0"),
+            ha="center",
+            va="center",
+            fontsize=7,
+            color=ink,
+        )
     for end in layout.ends[:-1]:
         ax.axvline(end, color="black", linewidth=1.0)
     ax.set_yticks(np.arange(len(grid)) + 0.5, ["input", *(f"after step {t}" for t in range(1, len(grid)))])
-    ax.set_xticks(np.arange(layout.positions) + 0.5, range(1, layout.positions + 1), fontsize=7)
+    ax.set_xticks(np.arange(layout.positions) + 0.5, [str(p + 1) for p in range(layout.positions)], fontsize=7)
     ax.invert_yaxis()
-    ax.set(xlabel=f"position (inputs 1 to {size.bits}, then the thoughts level by level)", title="The chain as the trained model writes it (blue +1, red −1)")
+    ax.set(
+        xlabel=f"position (inputs 1 to {size.bits}, then the thoughts level by level)",
+        title="The chain as the trained model writes it (blue +1, red −1)",
+    )
     ax.grid(False)
     return figure
 

@@ -4,12 +4,12 @@ import dataclasses
 
 import numpy as np
 
-from ...ledger import Claim, Comparison, Erratum, Evidence, at_least, equal, shown, worst
+from ...ledger import Claim, Comparison, Erratum, Evidence, at_least, equal, shown
 from ...theory import serial_chain, sign_dynamics
 from ...theory.precision import in_float64
 from .exact import loss_gradient, pretrained, pulls, reward_gradient, secret_of, stepped
 from .population import forced, own, updates
-from .setting import EXACT, GATES, PAPER, Serial
+from .setting import EXACT, PAPER, Serial
 
 
 @in_float64
@@ -59,11 +59,16 @@ class Rated(Serial):
 def _error(size: Rated) -> Evidence:
     task = size.task()
     secret = secret_of(task)
-    attention = np.asarray(stepped(pretrained(task), reward_gradient(pretrained(task), task, secret), size.rate).full_attention())
+    attention = np.asarray(
+        stepped(pretrained(task), reward_gradient(pretrained(task), task, secret), size.rate).full_attention()
+    )
     goal = np.zeros_like(attention)
     np.put_along_axis(goal, np.asarray(task.children(secret)), 0.5, axis=1)
     errors = np.abs(attention - goal).sum(axis=1)
-    law, printed = sign_dynamics.column_error(size.bits + 1, size.rate), sign_dynamics.column_error(size.bits, size.rate)
+    law, printed = (
+        sign_dynamics.column_error(size.bits + 1, size.rate),
+        sign_dynamics.column_error(size.bits, size.rate),
+    )
     return Evidence(
         (
             equal("largest column error", law, float(errors.max()), EXACT),
@@ -87,7 +92,9 @@ def _filtered(size: Serial) -> Evidence:
     compared: list[Comparison] = []
     for thought, (child, other) in enumerate(pulls(task, secret, np.asarray(gradient)), start=1):
         if thought > 1:
-            compared.append(equal(f"s={thought}: both parents", 0, float(np.abs(child / scale - relevant).max()), EXACT))
+            compared.append(
+                equal(f"s={thought}: both parents", 0, float(np.abs(child / scale - relevant).max()), EXACT)
+            )
             compared.append(equal(f"s={thought}: others", 0, float(np.abs(other / scale - irrelevant).max()), EXACT))
     return Evidence(tuple(compared))
 

@@ -27,7 +27,7 @@ class Stepped(Tree):
     def __post_init__(self):
         require(self.rate > 0, f"a rate is a positive number: rate={self.rate}; use one above 0")
         require(
-            1 <= self.steps and self.rate * self.steps <= 16,
+            self.steps >= 1 and self.rate * self.steps <= 16,
             f"beyond rate x steps = 16 the signal is below float64's rounding: rate={self.rate}, steps={self.steps}; "
             "use a smaller rate or fewer steps",
         )

@@ -2,10 +2,9 @@
 
 import dataclasses
 
-import jax.numpy as jnp
 import numpy as np
 
-from ...ledger import Claim, Comparison, Erratum, Evidence, at_least, at_most, equal, shown, worst
+from ...ledger import Claim, Comparison, Erratum, Evidence, Scale, at_least, at_most, equal, shown
 from ...statistics import wilson
 from ...supervision import Exponential, Hinge, Logistic, assignments
 from ...tasks import Boolean
@@ -43,7 +42,9 @@ def _start(size: Tree) -> Evidence:
             name = f"{gate}, {type(loss).__name__.lower()}"
             compared.append(equal(f"{name}: any one input, above level 1", 0, _upper(task, most), 1e-15))
             first = pulls(task, secret_of(task), mean)[0]
-            compared.append(at_least(f"{name}: level 1, least child - largest other", float(first[0].min() - first[1].max()), 1e-9))
+            compared.append(
+                at_least(f"{name}: level 1, least child - largest other", float(first[0].min() - first[1].max()), 1e-9)
+            )
     return Evidence(tuple(compared))
 
 
@@ -105,7 +106,9 @@ def _deviation(size: Stepped) -> Evidence:
     goal[np.asarray(task.children(secret))[0]] = 0.5
     deviation = float(np.abs((attention - goal) @ assignments(size.bits)).max())
     error = sign_dynamics.column_error(size.bits, size.rate)
-    return Evidence((at_most("max |xi - xi*|", deviation, error, 1e-12), shown("max |xi - xi*| / eps", 1.0, deviation / error)))
+    return Evidence(
+        (at_most("max |xi - xi*|", deviation, error, 1e-12), shown("max |xi - xi*| / eps", 1.0, deviation / error))
+    )
 
 
 @in_float64
@@ -126,8 +129,15 @@ def _residual(size: Stepped) -> Evidence:
     moved = np.asarray(stepped(model, again, size.rate).weights)[0, pair[0]]
     return Evidence(
         (
-            equal("children: gradient - lambda1 lambda2 (D-2)(I-J)", 0, float(np.abs(child - shares * (D - 2) * apart).max()), EXACT),
-            equal("others: gradient + 2 lambda1 lambda2 (I-J)", 0, float(np.abs(other + 2 * shares * apart).max()), EXACT),
+            equal(
+                "children: gradient - lambda1 lambda2 (D-2)(I-J)",
+                0,
+                float(np.abs(child - shares * (D - 2) * apart).max()),
+                EXACT,
+            ),
+            equal(
+                "others: gradient + 2 lambda1 lambda2 (I-J)", 0, float(np.abs(other + 2 * shares * apart).max()), EXACT
+            ),
             equal("weight of a child after two sign steps, none frozen", 2 * size.rate, float(moved), EXACT),
             shown("residual over first gradient", None, float(child.mean() / pulls(task, secret, mean)[0][0].mean())),
         ),
@@ -161,8 +171,12 @@ def _frozen(size: Experiment) -> Evidence:
     return Evidence(tuple(compared), seeds=size.seeds)
 
 
-EIGHT = {"tiny": Tree(8, 8), "quick": Tree(8, 8), "paper": Tree(12, 8)}
-LONG = {"tiny": Stepped(8, 8, 4.0, 3), "quick": Stepped(8, 8, 4.0, 3), "paper": Stepped(12, 8, 4.0, 3)}
+EIGHT: dict[Scale, Tree] = {"tiny": Tree(8, 8), "quick": Tree(8, 8), "paper": Tree(12, 8)}
+LONG: dict[Scale, Stepped] = {
+    "tiny": Stepped(8, 8, 4.0, 3),
+    "quick": Stepped(8, 8, 4.0, 3),
+    "paper": Stepped(12, 8, 4.0, 3),
+}
 CLAIMS = (
     Claim(
         "RS-14", PAPER, "Proof of Thm 3.3, Eq. 75", "identity",

@@ -15,7 +15,7 @@ from ...models import Positional
 from ...supervision import CountChain, Hinge, Pooled, Supervision, Unlearned, self_generated
 from ...tasks import Boolean
 from ..figure import Figure, Frames
-from .exact import pretrained, secret_of, signs, stepped
+from .exact import pretrained, secret_of, signs, with_weights
 from .uniform_claims import estimates, estimators, keys_of
 
 TINTS = (COLOURS["vermillion"], "#DAD9D3", COLOURS["blue"])
@@ -35,7 +35,9 @@ class Signs:
 
 def _table(name: str, values: np.ndarray) -> pl.DataFrame:
     thought, source = np.indices(values.shape) + 1
-    return pl.DataFrame({"panel": name, "thought": thought.ravel(), "source": source.ravel(), "value": values.ravel().astype(float)})
+    return pl.DataFrame(
+        {"panel": name, "thought": thought.ravel(), "source": source.ravel(), "value": values.ravel().astype(float)}
+    )
 
 
 def _policy(size: Signs, trainer) -> Frames:
@@ -68,8 +70,10 @@ def _supervised(size: Signs, trainer) -> Frames:
         model = pretrained(task)
         for update in range(task.layout.depth - 1):
             direction = _descent(model, task, secret, pool, taught)
-            panels.append(_table(f"s = {update}, {name}", signs(direction, 1e-6)))
-            model = stepped(model, jnp.where(jnp.abs(direction) > 1e-6 * jnp.abs(direction).max(), direction, 0), size.rate)
+            panels.append(
+                _table(f"s = {update}, {name}", signs(direction, 0.0))
+            )  # levels without a signal are exactly 0
+            model = with_weights(model, model.weights + size.rate * jnp.sign(direction))
     return {"data": pl.concat(panels)}
 
 
@@ -81,7 +85,9 @@ def _draw(frames: Frames, size: Signs, columns: int):
     axes = np.atleast_2d(figure.subplots(rows, columns, sharex=True, sharey=True))
     for ax, name in zip(axes.ravel(), names, strict=False):
         grid = data.filter(pl.col("panel") == name)["value"].to_numpy().reshape(layout.thoughts, layout.positions).T
-        ax.pcolormesh(grid[: layout.ends[-2]], cmap=ListedColormap(TINTS), vmin=-1.5, vmax=1.5, edgecolors="white", linewidth=0.3)
+        ax.pcolormesh(
+            grid[: layout.ends[-2]], cmap=ListedColormap(TINTS), vmin=-1.5, vmax=1.5, edgecolors="white", linewidth=0.3
+        )
         for end in layout.ends[:-2]:
             ax.axhline(end, color=QUIET, linestyle=":", linewidth=0.9)
             ax.axvline(end - layout.inputs, color=QUIET, linestyle=":", linewidth=0.9) if end > layout.inputs else None

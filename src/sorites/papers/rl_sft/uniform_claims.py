@@ -50,7 +50,9 @@ def _gates(size: Tree) -> Evidence:
             compared.append(shown(f"{gate}, t={level}: with ≥ as printed", printed, gap))
             loose.append(abs(printed - gap) > 1e-6)
             if level == 1 and D % 2 == 0:
-                compared.append(equal(f"{gate}: G_rel - G_irr at t=1", 1 / (2 * (size.sparsity - 1) * D), gap / D, EXACT))
+                compared.append(
+                    equal(f"{gate}: G_rel - G_irr at t=1", 1 / (2 * (size.sparsity - 1) * D), gap / D, EXACT)
+                )
     return Evidence(
         tuple(compared),
         erratum=Erratum(
@@ -89,7 +91,9 @@ def _table(size: Table) -> Evidence:
     task = size.task()
     secret = secret_of(task)
     table = _counted(size)
-    found = np.asarray(estimates(task, process_reward(task.layout, ExpectedReward()), secret, keys_of(size.seeds), size.samples))
+    found = np.asarray(
+        estimates(task, process_reward(task.layout, ExpectedReward()), secret, keys_of(size.seeds), size.samples)
+    )
     for level, D in enumerate(keys_by_level(task), start=1):
         drawn = np.array([pulls(task, secret, each)[level - 1][0].mean() for each in found])
         error = drawn.std(ddof=1) / np.sqrt(len(drawn))
@@ -150,14 +154,20 @@ def _estimators(size: Table) -> Evidence:
     task = size.task()
     secret, compared = secret_of(task), []
     for name, taught in estimators(task).items():
-        found = sign_accuracy(task, secret, np.asarray(estimates(task, taught, secret, keys_of(size.seeds), size.samples)))
+        found = sign_accuracy(
+            task, secret, np.asarray(estimates(task, taught, secret, keys_of(size.seeds), size.samples))
+        )
         first = found[:, 0]
         if name == "Rao-Blackwell":
             compared.append(at_least(f"{name}: least accuracy on any level", float(found.min()), 0.999))
         else:
-            compared += [shown(f"{name}: accuracy, t={t + 1}", None, float(mean)) for t, mean in enumerate(found.mean(axis=0))]
+            compared += [
+                shown(f"{name}: accuracy, t={t + 1}", None, float(mean)) for t, mean in enumerate(found.mean(axis=0))
+            ]
         if name == "REINFORCE, step":  # spec, one seed: .806
-            compared.append(interval_inside(f"{name}: accuracy at t=1", float(first.mean()), mean_interval(first), 0.81, 0.08))
+            compared.append(
+                interval_inside(f"{name}: accuracy at t=1", float(first.mean()), mean_interval(first), 0.81, 0.08)
+            )
             compared.append(at_most(f"{name}: best accuracy at t=1 over seeds", float(first.max()), 0.95))
     return Evidence(tuple(compared), seeds=size.seeds)
 
