@@ -18,7 +18,7 @@ from jaxtyping import Array, Float
 
 from ..tasks import AbstractTask, Chain, Layout
 from .base import AbstractModel, Prediction, padded_signs
-from .links import AbstractParityLink, link_named
+from .links import AbstractLink, AbstractParityLink, link_named
 
 Live = tuple[Float[Array, "_node _source"], ...]  # per layer: (thoughts of the level) x (lower positions)
 
@@ -31,7 +31,7 @@ def live_shapes(layout: Layout) -> list[tuple[int, int]]:
 def climb(
     attention: Live,
     inputs: Float[Array, " input *batch"],
-    link: AbstractParityLink,
+    link: AbstractLink,
     reads: Callable[[int, Float[Array, " node *batch"]], Float[Array, " node *batch"]],
 ) -> list[Float[Array, " node *batch"]]:
     """The phi-output of every layer; `reads(level, output)` is what later layers read in its place.

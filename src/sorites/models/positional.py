@@ -39,7 +39,7 @@ class Positional(AbstractModel):
         return self.link(self.full_attention() @ padded_signs(chains))[:, None, None]
 
     def read_level(
-        self, attention: Float[Array, "thought position"], tokens: Num[Array, "position batch"], level: int
+        self, attention: Float[Array, "thought position"], tokens: Num[Array, "known batch"], level: int
     ) -> Float[Array, "here batch"]:
         """Scores of one level's thoughts over a batch; only the positions that its mask allows are read."""
         inputs, start, end = self.layout.inputs, self.layout.ends[level - 1], self.layout.ends[level]

@@ -4,8 +4,6 @@ The thoughts of a level depend on the level before (and, in a serial chain, on t
 that level is all that generation needs to remember: 2^(its size) states for each input.
 """
 
-from collections.abc import Callable
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -29,8 +27,8 @@ def assignments(count: int) -> Int[np.ndarray, "token state"]:
 class Levels(eqx.Module):
     """One level as the model meets it: the mean of each thought, and how likely each state before it is."""
 
-    means: Float[Array, "thought input state"]  # an axis of one where the level does not depend on it
-    states: Int[Array | np.ndarray, "token state"]  # the level before
+    means: Float[Array, "thought _input _state"]  # an axis of one where the level does not depend on it
+    states: Int[Array | np.ndarray, "token _state"]  # the level before
     chance: Float[Array, "input state"]  # of that state, given the input
 
 
@@ -65,7 +63,7 @@ def _too_large(bits: int, size: int) -> str:
     return f"exact rewards hold 2^(bits + first level) numbers, at most 2^27: bits={bits}, level={size}; sample instead"
 
 
-def _joint(means: Float[Array, "thought input state"]) -> Float[Array, "input state next"]:
+def _joint(means: Float[Array, "thought _input _state"]) -> Float[Array, "_input _state next"]:
     """The chance of every next state: tokens of a level are independent given the state before."""
     joint = jnp.ones((*means.shape[1:], 1), means.dtype)
     for mean in means:  # the last token varies slowest
@@ -76,7 +74,7 @@ def _joint(means: Float[Array, "thought input state"]) -> Float[Array, "input st
 
 def labels_of(
     kind: str, task: Boolean, secret, inputs: Int[Array | np.ndarray, "bit input"], level: int, states
-) -> Float[Array, "thought input state"]:
+) -> Int[Array, "thought _input _state"]:
     """The label of each thought of a level: from the truth, or the gate on the prefix as it stands."""
     layout = task.layout
     start, end = layout.ends[level - 1] - layout.inputs, layout.ends[level] - layout.inputs
@@ -141,7 +139,7 @@ class ExactReward(AbstractSource):
     def samples(self) -> int:
         return 2**self.bits
 
-    def __call__(self, objective: Callable, model, task, secret, pool, key):
+    def __call__(self, objective, model, task, secret, pool, key):
         assert isinstance(task, Boolean)
 
         def loss(model):
