@@ -2,11 +2,11 @@
 
     python bench/rl_sft_paper_scale.py OUT [--seconds 120] [--smoke] [PART ...]
 
-Parts: secrets (d=20, k=16, 50,000 samples, 1,000 secrets as one ensemble: RL, and SFT level by level), finite-samples and
-label-noise (the ensembles behind the figures), four-steps (gradient flow of k=16, T=4, which the paper does not compute).
-Writes one .npz per part and about.json with device, versions, command and seconds; starts nothing new once the budget is
-spent. `python bench/rl_sft_record.py OUT COMMIT` turns the figures' parts into tables under results/figures/.
-"""
+Parts: secrets (d=20, k=16, 50,000 samples, 1,000 secrets as one ensemble: RL, and SFT level by level),
+finite-samples and label-noise (the ensembles behind the figures), four-steps (gradient flow of k=16, T=4, which the
+paper does not compute). Writes one .npz per part and about.json with device, versions, command and seconds; starts
+nothing new once the budget is spent. `python bench/rl_sft_record.py OUT COMMIT` turns the figures' parts into tables
+under results/figures/."""
 
 import argparse
 import dataclasses
@@ -78,7 +78,7 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", default=PARTS)
     parser.add_argument("--seconds", type=float, default=120)
     parser.add_argument("--smoke", action="store_true")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     if unknown := set(options.parts) - set(PARTS):
         parser.error(f"parts are {', '.join(PARTS)}: {', '.join(unknown)}")
     options.out.mkdir(parents=True, exist_ok=True)
