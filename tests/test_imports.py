@@ -37,7 +37,7 @@ ALLOWED = {
     "cli": REPORT | {"cli"},
 }
 FILES = sorted(SOURCE.rglob("*.py"))
-LATE = ("polars", "matplotlib", "rich", "scipy", "safetensors", "tyro", "torch")
+LATE = ("polars", "matplotlib", "rich", "scipy", "safetensors", "tyro", "torch", "diffrax")
 
 
 def imported(path: Path) -> set[str]:

@@ -6,6 +6,7 @@ from .gated import Gated as Gated
 from .gated import gated as gated
 from .links import LINKS as LINKS
 from .links import AbstractLink as AbstractLink
+from .links import AbstractParityLink as AbstractParityLink
 from .links import Cosine as Cosine
 from .links import QuadraticLinear as QuadraticLinear
 from .links import Quartic as Quartic
@@ -13,6 +14,9 @@ from .links import link_named as link_named
 from .masks import MASKS as MASKS
 from .open_gates import OpenGates as OpenGates
 from .open_gates import open_gates as open_gates
+from .policies import POLICIES as POLICIES
+from .policies import Policy as Policy
+from .policies import policy_for as policy_for
 from .positional import Positional as Positional
 from .positional import positional as positional
 from .reader import Reader as Reader

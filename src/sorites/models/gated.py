@@ -18,7 +18,7 @@ from jaxtyping import Array, Float
 
 from ..tasks import AbstractTask, Chain, Layout
 from .base import AbstractModel, Prediction, padded_signs
-from .links import AbstractLink, link_named
+from .links import AbstractLink, AbstractParityLink, link_named
 
 Live = tuple[Float[Array, "_node _source"], ...]  # per layer: (thoughts of the level) x (lower positions)
 
@@ -56,7 +56,7 @@ class Gated(AbstractModel):
 
     weights: Live
     layout: Layout = eqx.field(static=True)
-    link: AbstractLink = eqx.field(static=True)
+    link: AbstractParityLink = eqx.field(static=True)
 
     def embed(self, chain: Chain) -> Float[Array, " position"]:
         return padded_signs(chain)
@@ -75,7 +75,7 @@ class Gated(AbstractModel):
         return tuple(jax.nn.softmax(weight, axis=-1) for weight in self.weights)
 
 
-def gated(task: AbstractTask, link: str | AbstractLink = "cosine") -> Gated:
+def gated(task: AbstractTask, link: str | AbstractParityLink = "cosine") -> Gated:
     """Zero weights: uniform attention, as Algorithm 1 starts."""
     weights = tuple(jnp.zeros(shape) for shape in live_shapes(task.layout))
     return Gated(weights=weights, layout=task.layout, link=link_named(link))

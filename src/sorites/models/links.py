@@ -6,6 +6,7 @@ All are even with phi(0) = -1, phi(+-1) = 1 and phi' = 0 at 0 and +-1; near 0, p
 import abc
 import dataclasses
 import math
+from typing import overload
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -16,10 +17,14 @@ Means = Float[Array, "*shape"]
 
 
 class AbstractLink(abc.ABC):
-    """A link with its constants. Instances are hashable: they are part of the compile key."""
+    """What follows attention. Instances are hashable: they are part of the compile key."""
 
     @abc.abstractmethod
     def __call__(self, t: Means) -> Means: ...
+
+
+class AbstractParityLink(AbstractLink):
+    """A link for parity, with its constants."""
 
     @property
     @abc.abstractmethod
@@ -33,7 +38,7 @@ class AbstractLink(abc.ABC):
 
 
 @dataclasses.dataclass(frozen=True)
-class Cosine(AbstractLink):
+class Cosine(AbstractParityLink):
     """phi(t) = -cos(pi t), the link of the Log-ICoT experiment.
 
     In float32 it is evaluated as 2 sin^2(pi t / 2) - 1 with the sine's Taylor series: within 1e-6 on [-1, 1], and it
@@ -63,7 +68,7 @@ def _sine_of_quarter_turns(t: Means) -> Means:
 
 
 @dataclasses.dataclass(frozen=True)
-class Quartic(AbstractLink):
+class Quartic(AbstractParityLink):
     """phi(t) = -1 + 4 t^2 - 2 t^4: a polynomial, so Walsh expansions are finite."""
 
     def __call__(self, t: Means) -> Means:
@@ -79,7 +84,7 @@ class Quartic(AbstractLink):
 
 
 @dataclasses.dataclass(frozen=True)
-class QuadraticLinear(AbstractLink):
+class QuadraticLinear(AbstractParityLink):
     """A parabola up to the joint a, a line of slope 2/(1-a), a parabola from 1-a (kim-suzuki's ReQU remark).
 
     joint = 1/2 has no line and is the link of kim-suzuki's published experiments.
@@ -104,15 +109,19 @@ class QuadraticLinear(AbstractLink):
         return 2 / (1 - self.joint)
 
 
-LINKS: dict[str, AbstractLink] = {
+LINKS: dict[str, AbstractParityLink] = {
     "cosine": Cosine(),
     "quartic": Quartic(),
     "quadratic-linear": QuadraticLinear(),
 }
 
 
-def link_named(link: "str | AbstractLink") -> AbstractLink:
-    """The link of that name; a link of your own passes through."""
+@overload
+def link_named(link: str | AbstractParityLink) -> AbstractParityLink: ...
+@overload
+def link_named(link: AbstractLink) -> AbstractLink: ...
+def link_named(link: str | AbstractLink) -> AbstractLink:
+    """The parity link of that name; a link of your own passes through."""
     if isinstance(link, AbstractLink):
         return link
     if link not in LINKS:

@@ -63,5 +63,13 @@ PAPERS = {
             "LEGO state tracking; the text carries neither title nor date",
             "sorites.papers.lego",
         ),
+        Paper(
+            "rl-sft",
+            "Transformers with RL or SFT Provably Learn Sparse Boolean Functions, But Differently",
+            "Bochen Lyu, Yiyang Jia, Xiaohao Cai, Zhanxing Zhu",
+            2026,
+            "arXiv:2511.17852v2",
+            "sorites.papers.rl_sft",
+        ),
     )
 }

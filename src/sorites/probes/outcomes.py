@@ -41,11 +41,15 @@ class Answer(AbstractProbe):
 
 
 class Levels(AbstractProbe):
-    """Share of right thoughts on each level, every thought padded and all layers read."""
+    """Share of right thoughts on each level, every thought padded and all layers read; `rolls` generates the thoughts
+    instead, greedily."""
+
+    rolls: bool = eqx.field(static=True, default=False)
 
     def __call__(self, model, task, secret, chains, taught):
         layout = task.layout
-        reading = Shown(inputs_only(layout))(model, chains, jax.random.key(0), None)
+        prefix = Own("greedy") if self.rolls else Shown(inputs_only(layout))
+        reading = prefix(model, chains, jax.random.key(0), None)
         truth, scores = chains.tokens[layout.inputs :], reading.scores
         right = jnp.argmax(scores, axis=2) == truth if scores.shape[2] > 1 else scores[:, :, 0] * truth > 0
         share = jnp.mean(right, axis=(1, 2))

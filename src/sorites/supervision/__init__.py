@@ -1,12 +1,24 @@
 """Prefix x labels x where x signal, and where the gradient comes from."""
 
+from .blocks import Blocks as Blocks
+from .counting import CountChain as CountChain
+from .expected import ExactReward as ExactReward
+from .expected import answer_means as answer_means
+from .expected import assignments as assignments
+from .expected import expected_reward as expected_reward
 from .labels import AbstractLabels as AbstractLabels
 from .labels import FromPrefix as FromPrefix
 from .labels import Truth as Truth
+from .policy import PolicyGradient as PolicyGradient
+from .policy import Unlearned as Unlearned
+from .policy import credit as credit
+from .policy import process_reward as process_reward
+from .policy import self_generated as self_generated
 from .prefix import AbstractPrefix as AbstractPrefix
 from .prefix import Own as Own
 from .prefix import Shown as Shown
 from .prefix import rollout as rollout
+from .repeated import Repeated as Repeated
 from .signals import AbstractSignal as AbstractSignal
 from .signals import CrossEntropy as CrossEntropy
 from .signals import ExpectedReward as ExpectedReward

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Key, Num
 
 from ..errors import require
-from ..models import AbstractModel
+from ..models import AbstractModel, Positional
 from ..tasks import Chain
 
 
@@ -57,11 +57,28 @@ class Own(AbstractPrefix):
         )
 
     def __call__(self, model, chains, key, depth):
+        if isinstance(model, Positional):
+            return _rolled(model, chains, key, self.how)
+
         def roll(chain: Chain, key) -> tuple[Array, Array]:
             return rollout(model, chain, key, self.how, depth)
 
         keys = jax.random.split(key, chains.tokens.shape[-1])
         return Reading(*jax.vmap(roll, in_axes=(-1, 0), out_axes=-1)(chains, keys))
+
+
+def _rolled(model: Positional, chains: Chain, key: Key[Array, ""], how: str) -> Reading:
+    """A batch at once: each level reads the few positions that its mask allows."""
+    layout, attention = model.layout, model.full_attention()
+    tokens = chains.tokens[: layout.inputs, 0]
+    tokens = tokens.astype(attention.dtype) if how == "soft" else tokens
+    scores = []
+    for level in range(1, layout.depth + 1):
+        here = model.read_level(attention, tokens, level)
+        scores.append(here)
+        token = choose(here[..., None], how, jax.random.fold_in(key, level)).astype(tokens.dtype)
+        tokens = jnp.concatenate([tokens, token])
+    return Reading(tokens[:, None], jnp.concatenate(scores)[:, None, None])
 
 
 def rollout(

@@ -2,6 +2,7 @@
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Key
 
@@ -11,6 +12,8 @@ from ..tasks import AbstractTask, Chain, Layout
 from .labels import AbstractLabels, Truth
 from .prefix import AbstractPrefix, Shown
 from .signals import AbstractSignal, Squared
+
+FLIPS = 1_000_003  # folds the label noise's key out of the term's
 
 
 def _weights(where) -> Array | np.ndarray:
@@ -25,12 +28,16 @@ class Supervision(eqx.Module):
     where: Float[Array | np.ndarray, "thought slot"] = eqx.field(converter=_weights)
     signal: AbstractSignal
     depth: int | None = eqx.field(static=True, default=None)
+    flips: Float[Array | np.ndarray, ""] | None = None  # chance that a label (so a token's reward) is inverted
 
     def __call__(
         self, model: AbstractModel, task: AbstractTask, secret, chains: Chain, key: Key[Array, ""]
     ) -> Float[Array, ""]:
         reading = self.prefix(model, chains, key, self.depth)
         labels = self.labels(task, secret, chains, reading.tokens)
+        if self.flips is not None:
+            wrong = jax.random.bernoulli(jax.random.fold_in(key, FLIPS), self.flips, labels.shape)
+            labels = jnp.where(wrong, -labels, labels)
         return self.signal(reading.scores, labels, self.where, reading.tokens[task.layout.inputs :])
 
 

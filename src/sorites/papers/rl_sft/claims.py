@@ -1,0 +1,28 @@
+"""RS-1 to RS-34."""
+
+from . import (
+    dynamics_claims,
+    flow_claims,
+    gradient_claims,
+    loss_claims,
+    outcome_claims,
+    serial_claims,
+    sft_claims,
+    task_claims,
+    uniform_claims,
+)
+
+CLAIMS = sorted(
+    (
+        *task_claims.CLAIMS,
+        *gradient_claims.CLAIMS,
+        *dynamics_claims.CLAIMS,
+        *uniform_claims.CLAIMS,
+        *sft_claims.CLAIMS,
+        *loss_claims.CLAIMS,
+        *outcome_claims.CLAIMS,
+        *flow_claims.CLAIMS,
+        *serial_claims.CLAIMS,
+    ),
+    key=lambda claim: int(claim.id.removeprefix("RS-")),
+)

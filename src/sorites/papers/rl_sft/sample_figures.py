@@ -1,0 +1,159 @@
+"""What reviewers ask for: finite samples, noisy labels and rewards, other losses."""
+
+import numpy as np
+import polars as pl
+
+from ...drawing import COLOURS, QUIET, new_figure
+from ...statistics import wilson
+from ...training import History
+from ..figure import Figure, Frames
+from .grids import LARGE, WAYS, FiniteSamples, LabelNoise, Losses
+
+INK = dict(zip(WAYS, ("blue", "sky", "vermillion", "orange"), strict=True))
+
+LOOKS = dict(zip(WAYS, (("o", False), ("v", False), ("s", False), ("D", True)), strict=True))  # two curves may coincide
+
+
+def solved(history: History) -> np.ndarray:
+    """Every held-out thought right at the end."""
+    return np.asarray((history.last("thoughts") >= 1).all(axis=-1))
+
+
+def _rows(history: History, way: str, values, seeds: int, column: str) -> list[dict]:
+    right = solved(history).reshape(len(values), seeds)
+    levels = history.last("thoughts").min(axis=-1).reshape(len(values), seeds)
+    found = []
+    for value, each, level in zip(values, right, levels, strict=True):
+        low, high = wilson(int(each.sum()), seeds)
+        found.append({"way": way, column: float(value), "success": float(each.mean()), "low": low, "high": high,
+                      "worst_level": float(level.mean()), "seeds": seeds})  # fmt: skip
+    return found
+
+
+def _finite(size: FiniteSamples, trainer) -> Frames:
+    rows = []
+    for way, (runs, seeds) in size.ensembles().items():
+        rows += _rows(trainer(runs, seeds).history, way, size.samples, size.seeds, "samples")
+    return {"data": pl.DataFrame(rows)}
+
+
+def _noisy(size: LabelNoise, trainer) -> Frames:
+    rows = []
+    for way, (runs, seeds) in size.ensembles().items():
+        rows += _rows(trainer(runs, seeds).history, way, size.noises, size.seeds, "noise")
+    return {"data": pl.DataFrame(rows)}
+
+
+def _losses(size: Losses, trainer) -> Frames:
+    rows = []
+    for way, (runs, seeds) in size.ensembles().items():
+        rows += _rows(trainer(runs, seeds).history, way, size.samples, size.seeds, "samples")
+    return {"data": pl.DataFrame(rows)}
+
+
+def _curve(ax, data: pl.DataFrame, way: str, column: str, colour: str, marker: str = "o", dashed: bool = False) -> None:
+    part = data.filter(pl.col("way") == way).sort(column)
+    x, y = part[column].to_numpy(), part["success"].to_numpy()
+    ax.plot(x, y, marker=marker, markersize=4, color=colour, label=way, linestyle="--" if dashed else "-")
+    ax.fill_between(x, part["low"].to_numpy(), part["high"].to_numpy(), color=colour, alpha=0.15, linewidth=0)
+
+
+def _dress(ax, title: str, xlabel: str) -> None:
+    ax.set(title=title, xlabel=xlabel, ylabel="share of secrets learned", ylim=(-0.03, 1.05))
+
+
+def _draw_finite(frames: Frames, size: FiniteSamples):
+    figure = new_figure(6.8, 4.2)
+    ax = figure.subplots()
+    for way in size.ways:
+        _curve(ax, frames["data"], way, "samples", COLOURS[INK[way]], *LOOKS[way])
+    ax.set_xscale("log")
+    _dress(
+        ax, f"Finite samples, {size.gate}, d={size.bits}, k={size.sparsity}, {size.seeds} secrets", "chains per update"
+    )
+    ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return figure
+
+
+def _half(data: pl.DataFrame, way: str, column: str) -> float:
+    """The first value at which at least half of the secrets are learned."""
+    part = data.filter((pl.col("way") == way) & (pl.col("success") >= 0.5)).sort(column)
+    return float(part[column][0]) if part.height else float("nan")
+
+
+def _find_finite(frames: Frames, size: FiniteSamples) -> str:
+    words = []
+    for way in size.ways:
+        half = _half(frames["data"], way, "samples")
+        words.append(f"{way} {half:,.0f}" if half == half else f"{way} more than {max(size.samples):,}")
+    return (
+        f"Chains per update from which half of {size.seeds} secrets are learned: {'; '.join(words)}. RL and teacher forcing take one update; SFT on own thoughts takes T-1 and "
+        "mends in a later one what an earlier one got wrong."
+    )
+
+
+def _draw_noisy(frames: Frames, size: LabelNoise):
+    figure = new_figure(6.8, 4.2)
+    ax = figure.subplots()
+    for way in size.ways:
+        _curve(ax, frames["data"], way, "noise", COLOURS[INK[way]], *LOOKS[way])
+    ax.axvline(0.5, color=QUIET, linestyle=":", linewidth=1)
+    title = f"Flipped labels and rewards, {size.gate}, d={size.bits}, k={size.sparsity}, {size.samples:,} chains, {size.seeds} secrets"
+    _dress(ax, title, "chance that a label, so a token's reward, is flipped")
+    ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return figure
+
+
+def _find_noisy(frames: Frames, size: LabelNoise) -> str:
+    words = []
+    for way in size.ways:
+        good = frames["data"].filter((pl.col("way") == way) & (pl.col("success") >= 0.5))
+        words.append(f"{way} {good['noise'].max():.2f}" if good.height else f"{way} none")
+    return (
+        "Largest flip chance at which at least half of the secrets are still learned: "
+        f"{'; '.join(words)}. Flipping scales the expected gradient by 1 - 2p and leaves its sign; noise only costs samples."
+    )
+
+
+def _draw_losses(frames: Frames, size: Losses):
+    figure = new_figure(5.0 * len(size.gates) + 1.2, 4.0)
+    axes = np.atleast_1d(figure.subplots(1, len(size.gates), sharey=True))
+    looks = {"hinge": ("blue", "o"), "logistic": ("vermillion", "s"), "exponential": ("green", "^")}
+    for ax, gate in zip(axes, size.gates, strict=True):
+        for loss, (colour, marker) in looks.items():
+            _curve(ax, frames["data"], f"{gate}, {loss}", "samples", COLOURS[colour], marker)
+        ax.set_xscale("log")
+        _dress(ax, f"{gate.upper()}, d={size.bits}, k={size.sparsity}, {size.seeds} secrets", "chains per update")
+        ax.legend()
+    return figure
+
+
+def _find_losses(frames: Frames, size: Losses) -> str:
+    words = []
+    for name in frames["data"]["way"].unique(maintain_order=True):
+        half = _half(frames["data"], name, "samples")
+        words.append(f"{name} {half:,.0f}" if half == half else f"{name} more than {max(size.samples):,}")
+    return f"Chains per update from which half of the secrets are learned level by level: {'; '.join(words)}."
+
+
+FIGURES = (
+    Figure(
+        "rl-sft/finite-samples", "Success against samples",
+        "Share of random secrets whose every held-out thought is right, with Wilson 95 % bands. RL and teacher forcing take one sign update, "
+        "SFT on own thoughts T-1 with learned levels frozen; a fresh batch per update.",
+        {"tiny": FiniteSamples(8, 4, samples=(500, 2_000), seeds=4, ways=("RL, Rao-Blackwell",)), "quick": FiniteSamples(), "paper": LARGE["finite-samples"]},
+        _finite, _draw_finite, _find_finite, seconds=60,
+    ),
+    Figure(
+        "rl-sft/label-noise", "Noisy labels and rewards",
+        "Each label (SFT) or each token's reward (RL) is flipped with the given chance. Bands are Wilson 95 %. No level is frozen: with "
+        "wrong labels none ever looks learned.",
+        {"tiny": LabelNoise(8, 4, noises=(0.0, 0.4), samples=2_000, seeds=4, ways=("RL, Rao-Blackwell",)), "quick": LabelNoise(), "paper": LARGE["label-noise"]},
+        _noisy, _draw_noisy, _find_noisy, seconds=60,
+    ),
+    Figure(
+        "rl-sft/losses", "Hinge, logistic, exponential",
+        "SFT on own thoughts with three losses, learned levels frozen; the share of secrets learned after T-1 sign updates.",
+        {"tiny": Losses(8, 4, (500, 2_000), ("parity",), seeds=4), "quick": Losses()}, _losses, _draw_losses, _find_losses, seconds=60,
+    ),
+)  # fmt: skip

@@ -1,0 +1,42 @@
+"""What the claims are checked on."""
+
+import dataclasses
+
+from ...errors import require
+from ...tasks import Boolean
+
+PAPER = "rl-sft"
+EXACT = 1e-10  # identities in float64
+GATES = ("parity", "and", "or")
+
+
+@dataclasses.dataclass(frozen=True)
+class Tree:
+    bits: int = 8  # d
+    sparsity: int = 8  # k
+
+    def task(self, gate: str = "parity") -> Boolean:
+        return Boolean(self.bits, self.sparsity, gate)  # pyright: ignore
+
+
+@dataclasses.dataclass(frozen=True)
+class Stepped(Tree):
+    rate: float = 0.7  # eta
+    steps: int = 8  # s
+
+    def __post_init__(self):
+        require(self.rate > 0, f"a rate is a positive number: rate={self.rate}; use one above 0")
+        require(
+            self.steps >= 1 and self.rate * self.steps <= 16,
+            f"beyond rate x steps = 16 the signal is below float64's rounding: rate={self.rate}, steps={self.steps}; "
+            "use a smaller rate or fewer steps",
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class Serial:
+    bits: int = 7
+    sparsity: int = 5
+
+    def task(self, gate: str = "parity") -> Boolean:
+        return Boolean(self.bits, self.sparsity, gate, "serial")  # pyright: ignore

@@ -1,0 +1,44 @@
+"""As many chains as an array says."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Int
+
+from ..errors import require
+from .sources import AbstractSource
+
+
+def _count(value) -> Array | np.ndarray:
+    if isinstance(value, jax.Array):
+        return value
+    require(int(np.min(value)) >= 1, f"a gradient needs at least one block: count={value}; use 1 or more")
+    return np.asarray(value, np.int32)
+
+
+class Blocks(AbstractSource):
+    """A fresh batch of `count` blocks, summed block by block. `count` is data: members of one ensemble may differ in
+    the number of chains. A signal that looks at its whole batch, as a baseline does, looks at one block."""
+
+    block: int = eqx.field(static=True)
+    count: Int[Array | np.ndarray, ""] = eqx.field(converter=_count)
+
+    def __check_init__(self):
+        require(self.block >= 1, f"a block holds at least one chain: block={self.block}; use 1 or more")
+
+    @property
+    def samples(self) -> Any:  # one number per member once members are stacked
+        return self.block * self.count
+
+    def __call__(self, objective, model, task, secret, pool, key):
+        def add(index, total):
+            draw, choose = jax.random.split(jax.random.fold_in(key, index))
+            gradient = eqx.filter_grad(objective)(model, task.sample(secret, draw, self.block), choose)
+            return jax.tree.map(jnp.add, total, gradient)
+
+        zero = jax.tree.map(jnp.zeros_like, eqx.filter(model, eqx.is_inexact_array))
+        total = jax.lax.fori_loop(0, jnp.asarray(self.count), add, zero)
+        return jax.tree.map(lambda leaf: leaf / self.count, total)

@@ -1,0 +1,98 @@
+"""Policy gradients from sampled chains, with every choice that practice makes: credit, baseline, groups; and the two
+ways of teaching that rl-sft compares."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from ..errors import require
+from ..tasks import Layout
+from .labels import AbstractLabels, FromPrefix, Truth
+from .prefix import Own
+from .signals import AbstractSignal, ExpectedReward, Hinge
+from .supervision import Supervision
+
+
+def credit(layout: Layout, how: str = "step", discount: float = 1.0) -> Float[np.ndarray, "thought thought"]:
+    """Which rewards a token is credited with. token: its own; step: those of its level (Eq. 6); return: also those
+    of later levels, `discount` times per level (Lemma D.1 at discount 1)."""
+    require(
+        how in ("token", "step", "return"),
+        f"credit goes to the token, the step or the return: credit={how!r}; use one of the three",
+    )
+    level = np.asarray(layout.levels)
+    later = level[None, :] - level[:, None]
+    found = {"token": np.eye(layout.thoughts), "step": later == 0, "return": (later >= 0) * discount ** np.abs(later)}
+    return found[how].astype(np.float32)
+
+
+class PolicyGradient(AbstractSignal):
+    """REINFORCE: each token's log-likelihood times its advantage, the credited rewards less a baseline.
+
+    baseline: none; batch, the mean over the batch; group, the mean over the `group` neighbouring chains that share
+    an input (`Repeated` makes them), divided by their spread where `scaled`.
+    """
+
+    credit: Float[Array | np.ndarray, "thought thought"]
+    baseline: str = eqx.field(static=True, default="none")
+    group: int = eqx.field(static=True, default=1)
+    scaled: bool = eqx.field(static=True, default=False)
+
+    def __check_init__(self):
+        require(
+            self.baseline in ("none", "batch", "group"),
+            f"a baseline is none, batch or group: baseline={self.baseline!r}; use one of the three",
+        )
+        require(
+            self.baseline != "group" or self.group > 1,
+            f"a group baseline compares chains of one input: group={self.group}; use 2 or more",
+        )
+
+    def advantage(self, labels, where, tokens):
+        gains = where[..., None] * (labels * tokens)
+        found = jnp.einsum("ij,jsb->isb", jnp.asarray(self.credit), gains)
+        if self.baseline == "batch":
+            return found - found.mean(axis=-1, keepdims=True)
+        if self.baseline == "group":
+            split = found.reshape(*found.shape[:-1], -1, self.group)
+            split = split - split.mean(axis=-1, keepdims=True)
+            if self.scaled:
+                split = split / (split.std(axis=-1, keepdims=True) + 1e-6)
+            return split.reshape(found.shape)
+        return found
+
+    def __call__(self, scores, labels, where, tokens):
+        likelihood = (1 + tokens * scores[:, :, 0]) / 2  # only of sampled tokens, so never zero
+        advantage = jax.lax.stop_gradient(self.advantage(labels, where, tokens))
+        return -jnp.sum(advantage * jnp.log(likelihood)) / scores.shape[-1]
+
+
+class Unlearned(AbstractSignal):
+    """The signal on levels that still err: a level whose own tokens are all right in the batch is frozen, as in the
+    proof of rl-sft's Thm 3.3."""
+
+    signal: AbstractSignal
+    levels: tuple[int, ...] = eqx.field(static=True)
+
+    def __call__(self, scores, labels, where, tokens):
+        own = jnp.where(scores[:, :, 0] >= 0, 1, -1)
+        wrong = jnp.any(own != labels, axis=(1, 2))
+        same = np.asarray(self.levels)[:, None] == np.asarray(self.levels)[None, :]
+        erring = (same & wrong[None, :]).any(axis=1)
+        return self.signal(scores, labels, where * erring[:, None], tokens)
+
+
+def process_reward(
+    layout: Layout, signal: AbstractSignal | None = None, labels: AbstractLabels | None = None, flips=None
+) -> Supervision:
+    """RL: own sampled thoughts, each rewarded by the gate on the own prefix (or by other labels), 1/(k-1) per token."""
+    where = np.full((layout.thoughts, layout.slots), 1 / layout.thoughts)
+    return Supervision(Own("sampled"), labels or FromPrefix(), where, signal or ExpectedReward(), flips=flips)
+
+
+def self_generated(layout: Layout, signal: AbstractSignal | None = None, flips=None) -> Supervision:
+    """SFT without teacher forcing: own greedy thoughts, which are constants, and true labels (Eq. 11)."""
+    where = np.full((layout.thoughts, layout.slots), 1 / layout.thoughts)
+    return Supervision(Own("greedy"), Truth(), where, signal or Hinge(), flips=flips)

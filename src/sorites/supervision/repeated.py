@@ -1,0 +1,32 @@
+"""Several chains per input."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from ..errors import require
+from .sources import AbstractSource
+
+
+class Repeated(AbstractSource):
+    """A fresh batch in which every input stands `times` times, side by side: trajectories per input, for group
+    baselines."""
+
+    batch: int = eqx.field(static=True)
+    times: int = eqx.field(static=True)
+
+    def __check_init__(self):
+        require(
+            1 <= self.times <= self.batch and self.batch % self.times == 0,
+            f"a batch is whole groups: batch={self.batch}, times={self.times}; use a multiple of times",
+        )
+
+    @property
+    def samples(self) -> int:
+        return self.batch
+
+    def __call__(self, objective, model, task, secret, pool, key):
+        draw, choose = jax.random.split(key)
+        chains = task.sample(secret, draw, self.batch // self.times)
+        chains = jax.tree.map(lambda leaf: jnp.repeat(leaf, self.times, axis=-1), chains)
+        return eqx.filter_grad(objective)(model, chains, choose)

@@ -1,0 +1,137 @@
+"""Every claim of RL-SFT at tiny scale, every figure from its tables, and the reductions against their literal twins."""
+
+import json
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from sorites.drawing import style
+from sorites.errors import SpecError
+from sorites.ledger import verify
+from sorites.papers.paper import PAPERS
+from sorites.papers.rl_sft.exact import pretrained, reward_gradient, secret_of, with_weights
+from sorites.papers.rl_sft.experiments import Experiment, updates_to_exact
+from sorites.papers.rl_sft.setting import Stepped
+from sorites.papers.rl_sft.symmetric import Symmetric
+from sorites.theory.precision import in_float64
+from sorites.training import train
+from sorites.training.flow import gradient_flow
+
+PAPER = PAPERS["rl-sft"]
+CLAIMS, FIGURES = PAPER.claims(), PAPER.figures()
+OURS = ("estimators", "updates", "outcome-variance", "flow", "finite-samples", "label-noise", "losses", "clipped")
+
+
+def test_the_catalogue_is_complete():
+    assert list(CLAIMS) == [f"RS-{number}" for number in range(1, 35)]
+    assert {f"rl-sft/{name}" for name in ("1", "2", "3", "4", "5", "6", "7", *OURS)} == set(FIGURES)
+
+
+@pytest.mark.parametrize("id", CLAIMS)
+def test_claims_come_out_as_expected(id):
+    verdict = verify(CLAIMS[id], "tiny")
+    json.dumps(verdict.record(), allow_nan=False)
+    assert verdict.as_expected, verdict
+
+
+@pytest.mark.parametrize("id", FIGURES)
+def test_figures_draw_from_their_tables(id):
+    figure = FIGURES[id]
+    size = figure.sizes["tiny"]
+    frames = figure.measure(size, train)
+    assert frames["data"].height > 0
+    with style():
+        picture = figure.draw(frames, size)
+    assert [ax for ax in picture.axes if ax.get_xlabel() or ax.get_title(loc="left")]
+    if figure.find is not None:
+        assert figure.find(frames, size).endswith(".")
+
+
+def test_a_theorem_at_her_size():
+    verdict = verify(CLAIMS["RS-8"], "tiny", {"bits": "9", "sparsity": "4", "rate": "0.5"})
+    assert verdict.verdict == "holds"
+    assert verdict.parameters["bits"] == 9
+
+
+@in_float64
+def _symmetric_gap(size: Symmetric) -> tuple[float, float]:
+    task = size.task()
+    secret, model = secret_of(task), pretrained(task)
+    where = (np.asarray(task.layout.levels) <= size.steps) / task.layout.thoughts
+    weights = jnp.asarray(np.random.default_rng(0).normal(size=len(size.start())))
+    short = np.asarray(size.field()(weights))
+    whole = np.asarray(reward_gradient(size.spread(weights), task, secret, "truth", 1.0, where))
+    gap = max(float(np.abs(whole[size.classes == name] - short[name]).max()) for name in range(len(short)))
+
+    def field(flat):
+        return reward_gradient(
+            with_weights(model, flat.reshape(model.weights.shape)), task, secret, "truth", 1.0, where
+        ).ravel()
+
+    times = np.linspace(0, 60, 7)
+    literal = gradient_flow(eqx.filter_jit(field), np.zeros(model.weights.size), times, 1e-8).states
+    reduced = size.flow(60, 7).states
+    shape = (len(times), *model.weights.shape)
+    return gap, float(np.abs(literal.reshape(shape)[:, 0, 0] - reduced[:, size.child_class[0]]).max())
+
+
+def test_symmetric_flow_is_the_literal_flow():
+    """d=6, k=4: 16 x 3 weighted inputs and four weights against all 64 inputs and every weight."""
+    gap, drift = _symmetric_gap(Symmetric(6, 4, 2))
+    assert gap < 1e-14
+    assert drift < 1e-6
+
+
+def test_rl_learns_at_once_and_sft_level_by_level():
+    size = Experiment(8, 4, rate=4.0, samples=4_000, updates=2, seeds=3, chains=256)
+    fast = train(size.run(), range(3)).history
+    assert (updates_to_exact(fast) == 1).all()
+    slow = train(Experiment(8, 8, method="sft", samples=8_000, updates=3, chains=256, seeds=3).run(), range(3)).history
+    assert (updates_to_exact(slow) == 2).all()
+    np.testing.assert_array_equal(slow.metrics["thoughts"][:, 1, 0], 1)
+    assert (slow.metrics["thoughts"][:, 1, 1:] < 1).all()
+
+
+def test_numbers_of_chains_and_noise_share_a_program():
+    sizes = [Experiment(8, 4, samples=n, noise=p, block=500, updates=1) for n, p in ((500, 0.0), (2_000, 0.4))]
+    history = train([size.run() for size in sizes], [0, 1]).history
+    assert history.samples.tolist() == [500, 2_000]
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"method": "rlhf"}, "method='rlhf'"),
+        ({"estimator": "magic"}, "estimator='magic'"),
+        ({"loss": "l2"}, "loss='l2'"),
+        ({"freeze": "all"}, "freeze='all'"),
+        ({"noise": 1.5}, "noise=1.5"),
+        ({"forcing": -0.1}, "forcing=-0.1"),
+        ({"estimator": "group", "samples": 1001}, "samples=1001"),
+        ({"rate": -1.0}, "positive"),
+        ({"sparsity": 12}, "power of two"),
+        ({"gate": "xnor"}, "gate='xnor'"),
+        ({"block": 500, "samples": 100}, "at least one block"),
+    ],
+)
+def test_settings_that_cannot_run_are_refused(fields, words):
+    with pytest.raises(SpecError, match=words):
+        Experiment(**fields).run()
+
+
+def test_a_step_below_rounding_is_refused():
+    with pytest.raises(SpecError, match="below float64's rounding"):
+        Stepped(8, 8, 5.0, 8)
+
+
+def test_more_noise_than_signal_breaks_learning():
+    quiet, loud = (
+        Experiment(8, 4, method="forced", freeze="none", noise=p, samples=2_000, updates=1, block=500)
+        for p in (0.1, 0.5)
+    )
+    history = train([quiet.run(), loud.run()], [0, 0]).history
+    assert np.isfinite(updates_to_exact(history)).tolist() == [True, False]
+    assert jax.numpy.isfinite(history.last("thoughts")).all()
