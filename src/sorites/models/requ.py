@@ -5,11 +5,11 @@ import dataclasses
 import jax
 import jax.numpy as jnp
 
-from .links import AbstractLink, Means, QuadraticLinear
+from .links import AbstractParityLink, Means, QuadraticLinear
 
 
 @dataclasses.dataclass(frozen=True)
-class Requ(AbstractLink):
+class Requ(AbstractParityLink):
     """phi(t) = bias + sum_i weight_i relu(t - knot_i)^2."""
 
     knots: tuple[float, ...]

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...ledger import Claim, Erratum, Evidence, at_most, equal, shown, worst
-from ...models import Positional, positional
+from ...models import Positional, link_named, positional
 from ...models.base import padded_signs
 from ...tasks import Layout
 from ...theory.precision import in_float64
@@ -29,7 +29,7 @@ def _forced_gradient(size: Weights) -> Evidence:
     norm = jax.jit(lambda model: jnp.sqrt(jnp.sum(_jacobian(lambda m: m.read(signs).scores[:, 0, 0], model) ** 2)))
     for link in ("cosine", "quartic", "quadratic-linear"):
         for model in size.models(link, "causal"):
-            bound = 2 * model.link.slope * math.sqrt(size.sparsity - 1)
+            bound = 2 * link_named(link).slope * math.sqrt(size.sparsity - 1)
             found = worst(found, float(norm(model)))
             largest = worst(largest, float(norm(model)) / bound)
     return Evidence((at_most("largest norm / bound", largest, 1), shown("largest norm of the gradient", None, found)))
@@ -135,16 +135,15 @@ def _own_gradient(size: Weights) -> Evidence:
     layout = size.task().layout
     inputs, levels = chains.tokens[: layout.inputs, 0].astype(float), np.asarray(layout.levels)
     jacobian = jax.jit(lambda model: _jacobian(lambda m: m.write(inputs)[:, 0], model))
-    node, whole, found = 0.0, 0.0, 0.0
+    node, whole, found, kappa, depth = 0.0, 0.0, 0.0, link_named("cosine").slope, layout.depth
     for model in (*size.models(), positional(size.task())):
-        kappa, slopes = model.link.slope, np.abs(np.asarray(jacobian(model)))
+        slopes = np.abs(np.asarray(jacobian(model)))
         scores = np.asarray(model.full_attention())
         powers = np.where(levels[:, None] >= levels[None, :], 2 * kappa ** (levels[:, None] - levels[None, :] + 1.0), 0)
         allowed = powers[:, :, None] * scores[None]
         node = worst(node, float((slopes / np.where(allowed > 0, allowed, np.inf)).max()))
         found = worst(found, float((slopes**2).sum()))
         whole = worst(whole, float((slopes**2).sum()) / _lemma_six(kappa, layout.depth, 4))
-    kappa, depth = positional(size.task()).link.slope, layout.depth
     own = 4 * kappa**4 / (kappa**2 - 2) * sum((2 * kappa**2) ** (depth - level) for level in range(1, depth + 1))
     return Evidence(
         (

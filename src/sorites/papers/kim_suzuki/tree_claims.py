@@ -8,7 +8,7 @@ import numpy as np
 
 from ...errors import require
 from ...ledger import Claim, Comparison, Evidence, at_least, at_most, equal, worst
-from ...models import AbstractLink, Cosine, QuadraticLinear, Quartic, requ
+from ...models import AbstractLink, AbstractParityLink, Cosine, QuadraticLinear, Quartic, requ
 from ...supervision import teacher_forcing
 from ...theory import products
 from ...theory.precision import in_float64
@@ -26,7 +26,7 @@ class Joints:
 def _links(size: Joints) -> Evidence:
     require(size.points >= 11, f"a grid needs points: points={size.points}; use 11 or more")
     grid, compared = jnp.linspace(-1, 1, size.points), []
-    links: dict[str, AbstractLink] = {"cosine": Cosine(), "quartic": Quartic()}
+    links: dict[str, AbstractParityLink] = {"cosine": Cosine(), "quartic": Quartic()}
     links |= {f"quadratic-linear({joint:g})": QuadraticLinear(joint) for joint in size.joints}
     for name, link in links.items():
         compared += _link(name, link, grid)
@@ -49,7 +49,7 @@ def _slope(link: AbstractLink, t: jax.Array) -> jax.Array:
     return jax.jvp(link, (t,), (jnp.ones_like(t),))[1]
 
 
-def _link(name: str, link: AbstractLink, grid: jax.Array) -> list[Comparison]:
+def _link(name: str, link: AbstractParityLink, grid: jax.Array) -> list[Comparison]:
     ends = jnp.asarray([-1.0, 0.0, 1.0])
     steepest, near = float(jnp.abs(_slope(link, grid)).max()), 1e-4
     identities = worst(
