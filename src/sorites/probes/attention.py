@@ -45,3 +45,19 @@ class Entropy(AbstractProbe):
 
     def __call__(self, model, task, secret, chains, taught):
         return {"entropy": jnp.stack([normalised_entropy(layer).mean() for layer in model.attention()])}
+
+
+def head_entropies(
+    maps: tuple[Float[Array, "batch head query position"], ...], first_answer: int
+) -> dict[str, Float[Array, "layer head"]]:
+    """Normalised entropy H(P[i]) / log i of every head, the mean over sequences of its minimum or mean over tokens
+    i >= 2 (wen, Eq. 1: the minimum over all); `answer` takes the tokens that predict, from `first_answer` on."""
+    found: dict[str, list] = {"entropy": [], "entropy_mean": [], "entropy_answer": [], "entropy_answer_mean": []}
+    for attention in maps:
+        rows = attention.astype(jnp.promote_types(attention.dtype, jnp.float32))
+        entropy = -jnp.sum(jax.scipy.special.xlogy(rows, rows), axis=-1)[..., 1:]
+        share = entropy / np.log(np.arange(2, attention.shape[2] + 1)).reshape(1, 1, -1).astype(entropy.dtype)
+        for name, part in (("entropy", share), ("entropy_answer", share[..., max(first_answer - 1, 0) :])):
+            found[name].append(part.min(axis=-1).mean(axis=0))
+            found[name + "_mean"].append(part.mean(axis=-1).mean(axis=0))
+    return {name: jnp.stack(layers) for name, layers in found.items()}
