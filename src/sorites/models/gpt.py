@@ -15,7 +15,6 @@ from jaxtyping import Array, Float, Int, Key
 from ..errors import require
 
 EPSILON = 1e-5  # of every layer norm
-SPREAD = 0.02  # of every initial weight
 TYPES = {"float32": jnp.float32, "bfloat16": jnp.bfloat16}
 
 
@@ -30,6 +29,7 @@ class Architecture:
     dropout: float = 0.0  # residual, embedding and attention
     weights: str = "float32"  # bfloat16 rounds every weight and the optimiser's state
     compute: str = "float32"  # bfloat16 multiplies in bf16 with float32 master weights
+    spread: float = 0.02  # of every initial weight; GPT-2's own, made for widths of several hundred
 
     def __post_init__(self):
         require(self.layers >= 1, f"a GPT has layers: layers={self.layers}; use 1 or more")
@@ -153,12 +153,12 @@ def working_type(architecture: Architecture):
 
 
 def gpt(architecture: Architecture, positions: int, key: Key[Array, ""], vocab: int = 2) -> GPT:
-    """Weights as GPT-2 draws them: N(0, 0.02^2), the two maps into the residual stream divided by sqrt(2 layers)."""
+    """Weights as GPT-2 draws them: N(0, spread^2), the two maps into the residual stream divided by sqrt(2 layers)."""
     width, hidden = architecture.width, architecture.hidden
     keys = iter(jax.random.split(key, 2 + 4 * architecture.layers))
 
     def drawn(*shape: int, scale: float = 1.0) -> Array:
-        return SPREAD * scale * jax.random.normal(next(keys), shape)
+        return architecture.spread * scale * jax.random.normal(next(keys), shape)
 
     def norm() -> Norm:
         return Norm(jnp.ones(width), jnp.zeros(width))

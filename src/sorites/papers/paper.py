@@ -47,5 +47,13 @@ PAPERS = {
             "Log-ICoT; the year is that of its newest reference, the text carries no date",
             "sorites.papers.log_icot",
         ),
+        Paper(
+            "wen",
+            "From Sparse Dependence to Sparse Attention: Unveiling How Chain-of-Thought Enhances Transformer Sample Efficiency",
+            "Kaiyue Wen, Huaqing Zhang, Hongzhou Lin, Jingzhao Zhang",
+            2025,
+            "ICLR 2025; arXiv:2410.05459",
+            "sorites.papers.wen",
+        ),
     )
 }
