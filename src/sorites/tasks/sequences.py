@@ -8,7 +8,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Int, Key, UInt32
+from jaxtyping import Array, Bool, Int, Key, UInt32
 
 from ..errors import require
 from .numbering import inputs_of, round_keys, shuffled
@@ -17,16 +17,18 @@ FORMATS = ("paper", "released")
 
 
 class Secret(eqx.Module):
-    """Which bits, and in which order the chain adds them. Without a chain only the set matters, as a mask: then one
-    compiled program serves every sparsity."""
+    """Which bits, and in which order the chain adds them; all of it data, so one compiled program serves every sparsity.
+    Without a chain only the set matters. A chain with room for more thoughts goes on after its answer: tokens from
+    `length` on are neither taught nor judged, and no earlier position can see them."""
 
     order: Int[Array, " thought"]  # empty without a chain
     mask: Int[Array, " bits"]
+    length: Int[Array, ""]  # tokens that are read in earnest
     keys: UInt32[Array, " round"]  # the order in which inputs are drawn
 
 
 class Sequences(eqx.Module):
-    """Static: sizes only. thoughts = k with the chain, 0 without.
+    """Static: sizes only. thoughts = k with the chain (or more, see `Secret`), 0 without.
 
     format "paper": the token 0 follows the inputs; every thought is a target. "released" (the authors' code): without
     a chain the answer follows the inputs at once; with it the constant 0 is a target too.
@@ -78,8 +80,8 @@ class Sequences(eqx.Module):
             f"a secret has between one bit and all: sparsity={sparsity}, bits={self.bits}; use 1 to {self.bits}",
         )
         require(
-            self.thoughts in (0, sparsity),
-            f"a chain has one thought per secret bit: thoughts={self.thoughts}, sparsity={sparsity}; make them equal",
+            self.thoughts == 0 or sparsity <= self.thoughts,
+            f"a chain has a thought per secret bit: thoughts={self.thoughts}, sparsity={sparsity}; use more thoughts",
         )
         require(order in ("ascending", "drawn"), f"an order is ascending or drawn: order={order!r}; use one of them")
         choose, data = jax.random.split(key)
@@ -87,7 +89,13 @@ class Sequences(eqx.Module):
         chosen = jax.random.permutation(choose, among)[:sparsity] if secret is None else jnp.asarray(secret)
         chosen = jnp.sort(chosen) if order == "ascending" else chosen
         mask = jnp.zeros(self.bits, jnp.int32).at[chosen].set(1)
-        return Secret(chosen.astype(jnp.int32)[: self.thoughts], mask, round_keys(data))
+        order = jnp.pad(chosen.astype(jnp.int32), (0, max(0, self.thoughts - sparsity)))[: self.thoughts]
+        length = self.length - (self.thoughts - sparsity if self.thoughts else 0)
+        return Secret(order, mask, jnp.asarray(length, jnp.int32), round_keys(data))
+
+    def taught(self, secret: Secret) -> Bool[Array, " target"]:
+        """Which targets count."""
+        return np.asarray(self.queries) < secret.length
 
     def complete(
         self, secret: Secret, inputs: Int[Array, "batch bits"]

@@ -72,18 +72,18 @@ class Student(eqx.Module):
     secret: Secret
     model: GPT
     state: optax.OptState
-    key: Key[Array, ""]  # of dropout
-    rate: Float[Array, ""]
-    steps: Int[Array, ""]
-    size: Int[Array, ""]
-    threshold: Float[Array, ""]
-    stops: Bool[Array, ""]
-    step: Int[Array, ""]
-    solved_at: Int[Array, ""]
-    diverged: Bool[Array, ""]
+    key: Key[Array, "*pupil"]  # of dropout
+    rate: Float[Array, "*pupil"]
+    steps: Int[Array, "*pupil"]
+    size: Int[Array, "*pupil"]
+    threshold: Float[Array, "*pupil"]
+    stops: Bool[Array, "*pupil"]
+    step: Int[Array, "*pupil"]
+    solved_at: Int[Array, "*pupil"]
+    diverged: Bool[Array, "*pupil"]
 
     @property
-    def done(self) -> Bool[Array, ""]:
+    def done(self) -> Bool[Array, "*pupil"]:
         return (self.step >= self.steps) | self.diverged | (self.stops & (self.solved_at >= 0))
 
 
@@ -122,19 +122,22 @@ def rule(course: Course) -> optax.GradientTransformation:
     return optax.chain(*parts, optax.scale_by_adam(b1=0.9, b2=0.999, eps=1e-8))
 
 
-def loss_of(course: Course, model: GPT, tokens, targets, key) -> Float[Array, ""]:
-    """Cross-entropy, mean over sequences and targets. Dropout on the embedding has no table: the literal model."""
+def loss_of(course: Course, model: GPT, secret: Secret, tokens, targets, key) -> Float[Array, ""]:
+    """Cross-entropy, mean over sequences and taught targets. Dropout on the embedding has no table: the literal model."""
     if course.architecture.dropout:
         logits, _ = jax.vmap(model)(tokens, jax.random.split(key, len(tokens)))
         logits = logits[:, course.task.queries[0] :]
     else:
         logits, _ = answers(model, tokens, course.task.queries)
-    return _cross_entropy(logits, targets)
+    return _cross_entropy(logits, targets, course.task.taught(secret))
 
 
-def _cross_entropy(logits: Float[Array, "batch target 2"], targets: Int[Array, "batch target"]) -> Float[Array, ""]:
+def _cross_entropy(
+    logits: Float[Array, "batch target 2"], targets: Int[Array, "batch target"], taught: Bool[Array, " target"]
+) -> Float[Array, ""]:
     margin = (logits[..., 1] - logits[..., 0]).astype(jnp.float32)
-    return jnp.mean(jax.nn.softplus(jnp.where(targets > 0, -margin, margin)))
+    terms = jax.nn.softplus(jnp.where(targets > 0, -margin, margin)).mean(axis=0)
+    return jnp.sum(jnp.where(taught, terms, 0)) / jnp.sum(taught)
 
 
 def step(course: Course, student: Student) -> tuple[Student, Float[Array, ""]]:
@@ -144,7 +147,7 @@ def step(course: Course, student: Student) -> tuple[Student, Float[Array, ""]]:
     else:
         tokens, targets = course.task.fresh(student.secret, student.step, course.batch)
     key = jax.random.fold_in(student.key, student.step) if course.architecture.dropout else student.key
-    loss, gradient = eqx.filter_value_and_grad(lambda model: loss_of(course, model, tokens, targets, key))(
+    loss, gradient = eqx.filter_value_and_grad(lambda model: loss_of(course, model, student.secret, tokens, targets, key))(
         student.model
     )
     updates, state = rule(course).update(gradient, student.state)
@@ -158,16 +161,17 @@ def evaluate(course: Course, student: Student) -> dict[str, Array]:
     """On held-out sequences: share with every target right, targets right, loss, and entropy of every head."""
     tokens, targets = course.task.validation(student.secret)
     logits, _ = answers(student.model, tokens, course.task.queries)
+    taught = course.task.taught(student.secret)
     right = (logits[..., 1] > logits[..., 0]) == (targets > 0)
     found = {
-        "accuracy": jnp.mean(jnp.all(right, axis=1)),
-        "targets": jnp.mean(right),
-        "loss": _cross_entropy(logits, targets),
+        "accuracy": jnp.mean(jnp.all(right | ~taught[None], axis=1)),
+        "targets": jnp.mean(right, where=taught[None]),
+        "loss": _cross_entropy(logits, targets, taught),
     }
     if course.probed:
         everywhere = tuple(range(course.task.length))
         _, maps = answers(student.model, tokens[: course.probed], everywhere)
-        found |= head_entropies(maps, course.task.queries[0])
+        found |= head_entropies(maps, course.task.queries[0], student.secret.length)
     return {name: jnp.asarray(value, jnp.float32) for name, value in found.items()}
 
 
@@ -266,9 +270,14 @@ def teach(
     lanes: str = "auto",
     seconds: float | None = None,
     chunk: int = CHUNK,
+    shrink: int = 2,
     progress: Listener | None = None,
 ) -> Taught:
-    """Train one member per pupil until it is done; `seconds` ends the ensemble between chunks (right-censored)."""
+    """Train one member per pupil until it is done; `seconds` ends the ensemble between chunks (right-censored).
+
+    Together, finished members are dropped when only 1/`shrink` are left (a new size is a new program); apart, a finished
+    member costs nothing.
+    """
     require(len(pupils) > 0, "an ensemble needs at least one pupil: pupils=0; use 1 or more")
     require(lanes in ("auto", "together", "apart"), f"lanes are auto, together or apart: lanes={lanes!r}; use one")
     use_compilation_cache()
@@ -281,7 +290,7 @@ def teach(
     longest, out_of_time = max(pupil.steps for pupil in pupils), False
     done = np.zeros(len(pupils), bool)
     while not done.all() and not out_of_time:
-        if 2 * (~done[active]).sum() <= len(active):  # drop finished students by halves, as far as the mask says
+        if together and shrink * (~done[active]).sum() <= len(active):
             everyone = _put(everyone, active, running)
             keep = active[~done[active]]
             size = 1 << max(len(keep) - 1, 0).bit_length()

@@ -28,7 +28,7 @@ class Net:
     hidden: int = 256
     spread: float = 0.067  # of the initial weights
     batch: int = 128
-    every: int = 40  # steps between evaluations
+    every: int = 20  # steps between evaluations
     rates: tuple[float, ...] = (5e-4,)  # the best one counts
     held_out: int = 2048
     probed: int = 64  # held-out sequences whose attention entropy is measured
@@ -72,11 +72,10 @@ class OnePass(Net):
 def one_pass(size: OnePass, teacher: Teacher = teach) -> list[dict[str, Any]]:
     """One row per member: with or without the chain, k, seed, rate, samples, solved."""
     rows: list[dict[str, Any]] = []
-    for sparsity in size.chained:
-        rows += _rows(teacher(size.course(size.bits, sparsity), size.pupils(sparsity)), chain=True)
-    if size.bare:  # the set of secret bits is data: one ensemble for every k
-        pupils = [pupil for sparsity in size.bare for pupil in size.pupils(sparsity)]
-        rows += _rows(teacher(size.course(size.bits, 0), pupils), chain=False)
+    for chain, sizes in ((True, size.chained), (False, size.bare)):
+        if sizes:  # the secret is data: one ensemble for every k
+            pupils = [pupil for sparsity in sizes for pupil in size.pupils(sparsity)]
+            rows += _rows(teacher(size.course(size.bits, max(sizes) if chain else 0), pupils), chain=chain)
     return rows
 
 
@@ -141,6 +140,8 @@ class Shown(Net):
 class MultiPass(Net):
     """The same number of presentations from training sets of different sizes, without the chain."""
 
+    rates: tuple[float, ...] = (1e-3,)
+    every: int = 40
     bits: int = 16
     sparsity: int = 4
     sizes: tuple[int, ...] = (4000, 60_000)  # N
