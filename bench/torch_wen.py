@@ -1,7 +1,7 @@
 """A plain PyTorch GPT-2 loop on wen's parity sequences: the other side of the comparison.
 
-Standard parts only: nn.Linear, nn.LayerNorm, scaled_dot_product_attention, Adam; fresh bits on the device, an evaluation
-with exact match (and, where asked, attention entropy) as often as ours.
+Standard parts only: nn.Linear, nn.LayerNorm, scaled_dot_product_attention, Adam; fresh bits on the device, an
+evaluation with exact match (and, where asked, attention entropy) as often as ours.
 """
 
 import math
@@ -72,8 +72,19 @@ def sequences(bits: int, secret, chain: bool, count: int, device):
 
 
 def throughput(
-    bits: int, sparsity: int, chain: bool, layers: int, heads: int, width: int, hidden: int, batch: int, every: int,
-    seconds: float, probed: int = 0, low_precision: bool = False, held_out: int = 2048,
+    bits: int,
+    sparsity: int,
+    chain: bool,
+    layers: int,
+    heads: int,
+    width: int,
+    hidden: int,
+    batch: int,
+    every: int,
+    seconds: float,
+    probed: int = 0,
+    low_precision: bool = False,
+    held_out: int = 2048,
 ) -> float:
     """Sequences trained per second, evaluations included, after a warm-up."""  # fmt: skip
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")

@@ -10,7 +10,6 @@ import argparse
 import json
 import platform
 import sys
-import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -28,10 +27,7 @@ def ours(chain: bool, seconds: float) -> float:
     architecture = Architecture(SIZE["layers"], SIZE["heads"], SIZE["width"], SIZE["hidden"])
     course = Course(task, architecture, SIZE["batch"], SIZE["every"], probed=0)
     pupil = Pupil(0, SIZE["sparsity"], 1e-4, 10**7, stops=False)
-    teach(course, [pupil], seconds=0.1)  # compiles
-    begun = time.perf_counter()
-    done = teach(course, [pupil], seconds=seconds)
-    return float(done.history.samples[0]) / (time.perf_counter() - begun)
+    return teach(course, [pupil], seconds=seconds).pace
 
 
 def main() -> None:
@@ -42,7 +38,12 @@ def main() -> None:
     options = parser.parse_args()
     import jax
 
-    found: dict = {"device": jax.devices()[0].device_kind, "machine": platform.machine(), "jax": jax.__version__, "size": SIZE}
+    found: dict = {
+        "device": jax.devices()[0].device_kind,
+        "machine": platform.machine(),
+        "jax": jax.__version__,
+        "size": SIZE,
+    }
     try:
         import torch_wen
     except ImportError:

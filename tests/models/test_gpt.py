@@ -41,7 +41,8 @@ def test_equals_hugging_face(layers, heads):
     names = named(model)
     state = {name: torch.tensor(np.asarray(leaf)) for name, leaf in names.items()}
     missing, unexpected = theirs.load_state_dict(state, strict=False)
-    assert set(missing) == {"lm_head.weight"} and not unexpected
+    assert set(missing) == {"lm_head.weight"}
+    assert not unexpected
     tokens = np.asarray(jax.random.bernoulli(jax.random.key(2), 0.5, (5, 11)), np.int64)
     output = theirs(input_ids=torch.tensor(tokens[:, :-1]))
     loss = torch.nn.functional.cross_entropy(output.logits.reshape(-1, 2), torch.tensor(tokens[:, 1:]).reshape(-1))

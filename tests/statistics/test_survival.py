@@ -23,7 +23,9 @@ def test_medians():
     assert found.value == 5
     assert found.interval.low < 5 < found.interval.high
     late = median_time(times, times < 3)
-    assert math.isinf(late.value) and math.isinf(late.interval.high) and late.solved == 2
+    assert math.isinf(late.value)
+    assert math.isinf(late.interval.high)
+    assert late.solved == 2
     assert math.isinf(median_time(times, np.zeros(9, bool)).value)
 
 

@@ -62,7 +62,8 @@ def test_stops_when_solved_and_compacts():
     found = {lanes: teach(course(thoughts=1, batch=64), pupils, lanes, chunk=5) for lanes in ("apart", "together")}
     for taught in found.values():
         assert taught.solved.tolist() == [True, True, False, False]
-        assert taught.samples[3] == 40 * 64 and taught.samples[2] == 400 * 64
+        assert taught.samples[3] == 40 * 64
+        assert taught.samples[2] == 400 * 64
         assert (taught.samples[:2] < 400 * 64).all()
         last = taught.history.metrics["accuracy"][0]
         assert np.nanmax(last) == 1
@@ -71,7 +72,8 @@ def test_stops_when_solved_and_compacts():
 
 def test_time_runs_out_between_chunks():
     taught = teach(course(), [Pupil(0, 2, 1e-3, 10**6)], seconds=0.0, chunk=1)
-    assert not taught.finished and taught.history.samples[0] == 4 * 16
+    assert not taught.finished
+    assert taught.history.samples[0] == 4 * 16
 
 
 def test_many_passes_see_each_input_once_per_pass():
@@ -86,13 +88,15 @@ def test_many_passes_see_each_input_once_per_pass():
             for step in range(number * 5, number * 5 + 5)
             for row in np.asarray(sequences.repeated(secret, jnp.asarray(step), 8, jnp.asarray(40))[0])
         ]
-        assert len(set(rows)) == 40 and not set(rows) & (held | test)
+        assert len(set(rows)) == 40
+        assert not set(rows) & (held | test)
         passes.append(rows)
-    assert set(passes[0]) == set(passes[1]) and passes[0] != passes[1]
-    fresh = [
-        tuple(row) for step in range(28) for row in np.asarray(sequences.fresh(secret, jnp.asarray(step), 8)[0])
-    ]
-    assert len(set(fresh)) == 224 and not set(fresh) & (held | test) and not held & test
+    assert set(passes[0]) == set(passes[1])
+    assert passes[0] != passes[1]
+    fresh = [tuple(row) for step in range(28) for row in np.asarray(sequences.fresh(secret, jnp.asarray(step), 8)[0])]
+    assert len(set(fresh)) == 224
+    assert not set(fresh) & (held | test)
+    assert not held & test
     seen = teach(dataclasses.replace(course(thoughts=0), repeated=True), [Pupil(0, 2, 1e-2, 8, size=40)], chunk=2)
     assert np.isfinite(seen.history.last("training_loss")).all()
 

@@ -21,16 +21,15 @@ def answers(
     """Logits at the queries, a contiguous range that ends the sequence; attention of every layer at the rows that it
     computes: all positions, in the last layer the queries."""
     length, compute = tokens.shape[1], working_type(model.architecture)
-    assert queries == tuple(range(length - len(queries), length)) and model.tokens.shape[0] == 2
+    assert queries == tuple(range(length - len(queries), length))
+    assert model.tokens.shape[0] == 2
     last = len(model.blocks) - 1
     bits = tokens.astype(model.tokens.dtype)
-    x, maps = None, []
+    x, maps = bits, []
     for number, block in enumerate(model.blocks):
         first = queries[0] if number == last else 0
-        if x is None:
-            x, attention = _first_layer(model, block, bits, first, compute)
-        else:
-            x, attention = _later_layer(model, block, x, first, compute)
+        layer = _later_layer if number else _first_layer  # which reads the bits themselves
+        x, attention = layer(model, block, x, first, compute)
         maps.append(attention)
         x = x + block.feed_forward(x, compute)
     return model.final(x) @ model.tokens.T, tuple(maps)

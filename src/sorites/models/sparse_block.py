@@ -29,9 +29,7 @@ class LiteralBlock(eqx.Module):
     weights: Float[Array, "neuron 2*width"]  # W
     head: Float[Array, " neuron"]  # h
 
-    def __call__(
-        self, bits: Int[Array, " position"]
-    ) -> tuple[Float[Array, " position"], Float[Array, "key query"]]:
+    def __call__(self, bits: Int[Array, " position"]) -> tuple[Float[Array, " position"], Float[Array, "key query"]]:
         x = self.table[2 * np.arange(len(bits)) + bits].T  # d x T
         scores = x.T @ self.attention @ x  # row = key, column = query
         causal = np.triu(np.ones(scores.shape, bool))
@@ -57,7 +55,7 @@ class SparseBlock(eqx.Module):
     def read(self, bits: Int[Array, "batch position"], first: int) -> "Reading":
         """Everything that the gradients need, at the queries from `first` (0-based) on."""
         length = bits.shape[1]
-        tokens = 2 * np.arange(length)[None] + bits
+        tokens = 2 * jnp.arange(length)[None] + bits
         logits = self.gram @ self.scores @ self.gram  # <e_key, A e_query>
         chosen = logits[tokens[:, None, :], tokens[:, first:, None]]  # [batch, query, key]
         causal = np.tril(np.ones((length, length), bool))[first:][None]

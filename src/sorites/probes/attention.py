@@ -48,11 +48,13 @@ class Entropy(AbstractProbe):
 
 
 def head_entropies(
-    maps: tuple[Float[Array, "batch head query position"], ...], first_answer: int, length: Int[Array, ""] | int | None = None
+    maps: tuple[Float[Array, "batch head query position"], ...],
+    first_answer: int,
+    length: Int[Array, ""] | int | None = None,
 ) -> dict[str, Float[Array, "layer head"]]:
     """Normalised entropy H(P[i]) / log i of every head, the mean over sequences of its minimum or mean over tokens
-    i >= 2 (wen, Eq. 1: the minimum over all); `answer` takes the tokens that predict, from `first_answer` on. Tokens from
-    `length` on do not count."""
+    i >= 2 (wen, Eq. 1: the minimum over all); `answer` takes the tokens that predict, from `first_answer` on. Tokens
+    from `length` on do not count."""
     found: dict[str, list] = {"entropy": [], "entropy_mean": [], "entropy_answer": [], "entropy_answer_mean": []}
     for attention in maps:
         rows = attention.astype(jnp.promote_types(attention.dtype, jnp.float32))

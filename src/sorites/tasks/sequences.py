@@ -17,7 +17,7 @@ FORMATS = ("paper", "released")
 
 
 class Secret(eqx.Module):
-    """Which bits, and in which order the chain adds them; all of it data, so one compiled program serves every sparsity.
+    """Which bits, and in which order the chain adds them; all data, so one compiled program serves every sparsity.
     Without a chain only the set matters. A chain with room for more thoughts goes on after its answer: tokens from
     `length` on are neither taught nor judged, and no earlier position can see them."""
 
@@ -40,9 +40,7 @@ class Sequences(eqx.Module):
     held_out: int = eqx.field(static=True, default=2048)  # of validation; as many again are the test
 
     def __check_init__(self):
-        require(
-            self.format in FORMATS, f"a format is paper or released: format={self.format!r}; use one of the two"
-        )
+        require(self.format in FORMATS, f"a format is paper or released: format={self.format!r}; use one of the two")
         require(
             0 <= self.thoughts <= self.bits and self.bits >= 1,
             f"the secret is a subset of the bits: {self.thoughts} of {self.bits}; use fewer thoughts or more bits",
@@ -89,13 +87,13 @@ class Sequences(eqx.Module):
         chosen = jax.random.permutation(choose, among)[:sparsity] if secret is None else jnp.asarray(secret)
         chosen = jnp.sort(chosen) if order == "ascending" else chosen
         mask = jnp.zeros(self.bits, jnp.int32).at[chosen].set(1)
-        order = jnp.pad(chosen.astype(jnp.int32), (0, max(0, self.thoughts - sparsity)))[: self.thoughts]
+        steps = jnp.pad(chosen.astype(jnp.int32), (0, max(0, self.thoughts - sparsity)))[: self.thoughts]
         length = self.length - (self.thoughts - sparsity if self.thoughts else 0)
-        return Secret(order, mask, jnp.asarray(length, jnp.int32), round_keys(data))
+        return Secret(steps, mask, jnp.asarray(length, jnp.int32), round_keys(data))
 
     def taught(self, secret: Secret) -> Bool[Array, " target"]:
         """Which targets count."""
-        return np.asarray(self.queries) < secret.length
+        return jnp.asarray(self.queries) < secret.length
 
     def complete(
         self, secret: Secret, inputs: Int[Array, "batch bits"]
@@ -125,5 +123,3 @@ class Sequences(eqx.Module):
         """Inputs that training never sees; the test set is disjoint from the validation set."""
         numbers = jnp.arange(count or self.held_out, dtype=jnp.uint32) + np.uint32(self.held_out * test)
         return self.complete(secret, inputs_of(numbers, secret.keys, self.bits, held_out=True))
-
-

@@ -10,7 +10,7 @@ import numpy as np
 
 
 def target_signal(rate: float, neurons: int, position: int, bits: int) -> float:
-    """|Delta_{1,i,b,S[i],b1}| after step one: eta0/(32 m i), at i = n+1 eta0/(8 m (n+1)) (Lemma 18 with 1/4 and 1/2)."""
+    """|Delta_{1,i,b,S[i],b1}| after step one: eta0/(32 m i), at n+1 eta0/(8 m (n+1)) (Lemma 18 with 1/4 and 1/2)."""
     return rate / ((8 if position == bits + 1 else 32) * neurons * position)
 
 

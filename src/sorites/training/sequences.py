@@ -97,6 +97,7 @@ class Taught:
     pupils: tuple[Pupil, ...]
     course: Course
     seconds: float
+    pace: float  # sequences per second over all members, after the first chunk (which compiles); NaN if there is one
     finished: bool  # False where the time ran out
 
     @property
@@ -123,7 +124,7 @@ def rule(course: Course) -> optax.GradientTransformation:
 
 
 def loss_of(course: Course, model: GPT, secret: Secret, tokens, targets, key) -> Float[Array, ""]:
-    """Cross-entropy, mean over sequences and taught targets. Dropout on the embedding has no table: the literal model."""
+    """Cross-entropy, mean over sequences and taught targets. Dropout on embeddings needs the literal model."""
     if course.architecture.dropout:
         logits, _ = jax.vmap(model)(tokens, jax.random.split(key, len(tokens)))
         logits = logits[:, course.task.queries[0] :]
@@ -147,9 +148,9 @@ def step(course: Course, student: Student) -> tuple[Student, Float[Array, ""]]:
     else:
         tokens, targets = course.task.fresh(student.secret, student.step, course.batch)
     key = jax.random.fold_in(student.key, student.step) if course.architecture.dropout else student.key
-    loss, gradient = eqx.filter_value_and_grad(lambda model: loss_of(course, model, student.secret, tokens, targets, key))(
-        student.model
-    )
+    loss, gradient = eqx.filter_value_and_grad(
+        lambda model: loss_of(course, model, student.secret, tokens, targets, key)
+    )(student.model)
     updates, state = rule(course).update(gradient, student.state)
     rate = student.rate * (1 - student.step / student.steps)  # linear decay
     model = jax.tree.map(lambda weight, move: (weight - rate * move).astype(weight.dtype), student.model, updates)
@@ -273,10 +274,11 @@ def teach(
     shrink: int = 2,
     progress: Listener | None = None,
 ) -> Taught:
-    """Train one member per pupil until it is done; `seconds` ends the ensemble between chunks (right-censored).
+    """Train one member per pupil until it is done; `seconds` of training after the first chunk, which
+    compiles, end the ensemble (right-censored).
 
-    Together, finished members are dropped when only 1/`shrink` are left (a new size is a new program); apart, a finished
-    member costs nothing.
+    Together, finished members are dropped when only 1/`shrink` are left (a new size is a new program); apart, a
+    finished member costs nothing.
     """
     require(len(pupils) > 0, "an ensemble needs at least one pupil: pupils=0; use 1 or more")
     require(lanes in ("auto", "together", "apart"), f"lanes are auto, together or apart: lanes={lanes!r}; use one")
@@ -288,7 +290,8 @@ def teach(
     everyone = running  # stale while all are running: the program reuses their memory
     records: list[dict[str, np.ndarray]] = []
     longest, out_of_time = max(pupil.steps for pupil in pupils), False
-    done = np.zeros(len(pupils), bool)
+    done, compiled, before = np.zeros(len(pupils), bool), begun, 0
+    steps = np.zeros(len(pupils), np.int64)
     while not done.all() and not out_of_time:
         if together and shrink * (~done[active]).sum() <= len(active):
             everyone = _put(everyone, active, running)
@@ -299,28 +302,29 @@ def teach(
         running, found = _advance(course, running, chunk, together)
         measured = jax.tree.map(lambda leaf: _spread(np.asarray(leaf), active, len(pupils)), found)  # noqa: B023
         records.append(measured)
-        done[active] = np.asarray(running.done)
-        out_of_time = seconds is not None and time.perf_counter() - begun > seconds
+        done[active], steps[active] = np.asarray(running.done), np.asarray(running.step)
+        if len(records) == 1:
+            compiled, before = time.perf_counter(), int(steps.sum())
+        out_of_time = seconds is not None and time.perf_counter() - compiled >= seconds
         if progress is not None:
             at = min(len(records) * chunk * course.every, longest)
             solved = int((np.asarray(running.solved_at) >= 0).sum()) + len(pupils) - len(active)
             progress(Progress(1, 1, at, longest, len(pupils), solved, time.perf_counter() - begun))
     everyone = _put(everyone, active, running)
     history = _history(course, pupils, everyone, records)
-    seconds_taken = time.perf_counter() - begun
-    return Taught(
-        history, everyone.model, everyone.secret, tuple(pupils), course, seconds_taken, not out_of_time
-    )
+    now = time.perf_counter()
+    pace = (int(steps.sum()) - before) * course.batch / (now - compiled) if len(records) > 1 else float("nan")
+    return Taught(history, everyone.model, everyone.secret, tuple(pupils), course, now - begun, pace, bool(done.all()))
 
 
 def _history(course: Course, pupils: Sequence[Pupil], students: Student, records) -> History:
     metrics = {name: np.concatenate([record[name] for record in records], axis=1) for name in records[0]}
-    kept = ~np.isnan(metrics["training_loss"]).all(axis=0)
+    kept = np.atleast_1d(np.isfinite(metrics["training_loss"]).any(axis=0))
     steps = np.asarray(students.step)
     return History(
         seeds=np.asarray([pupil.seed for pupil in pupils]),
         stage=np.ones(int(kept.sum()), int),
-        step=(1 + np.arange(len(kept)))[kept] * course.every,
+        step=(1 + np.flatnonzero(kept)) * course.every,
         metrics={name: values[:, kept] for name, values in metrics.items()},
         solved_at=np.asarray(students.solved_at),
         samples=steps.astype(np.int64) * course.batch,

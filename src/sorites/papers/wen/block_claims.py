@@ -102,7 +102,7 @@ def _orthogonal(size: Repeated) -> Evidence:
 
 @in_float64
 def _first_step(size: Batch) -> Evidence:
-    table, block, order, tokens, targets = size.drawn()
+    table, block, _order, tokens, targets = size.drawn()
     literal = block.literal(table)
     found = literal_gradient(literal, tokens, targets, size.bits, "hinge")
     output = jax.vmap(literal)(tokens)
@@ -128,7 +128,9 @@ def _pattern(size: Batch) -> Evidence:
     law = math.sqrt((2 * size.sparsity - 1) / size.width)
     return Evidence(
         (
-            at_least("share of (r, i, b) whose sign is that of nu", float((np.sign(inside) == np.sign(nu)).mean()), 0.999),
+            at_least(
+                "share of (r, i, b) whose sign is that of nu", float((np.sign(inside) == np.sign(nu)).mean()), 0.999
+            ),
             equal("spread of <W_r, e> - nu, in units of eps sqrt((2k-1)/d)", 1, spread / law, 0.15),
             shown("largest |<W_r, e> - nu| / eps, Lemma 10 wants 1/100", 0.01, float(np.abs(inside - nu).max())),
         ),
@@ -138,7 +140,7 @@ def _pattern(size: Batch) -> Evidence:
 
 @in_float64
 def _identities(size: Batch) -> Evidence:
-    table, block, order, tokens, targets = size.drawn()
+    table, block, _order, tokens, targets = size.drawn()
     literal = block.literal(table)
     found = literal_gradient(literal, tokens, targets, size.bits, "linear")
     reading = block.read(tokens, size.bits)
@@ -270,7 +272,7 @@ def _conserved(size: Batch) -> Evidence:
 
 @in_float64
 def _hinge(size: Batch) -> Evidence:
-    table, block, _, tokens, targets = size.drawn()
+    _table, block, _, tokens, targets = size.drawn()
     reading = block.read(tokens, size.bits)
     moves = [gradient(block, reading, slope(reading, targets, loss)) for loss in ("hinge", "linear")]
     apart = worst(

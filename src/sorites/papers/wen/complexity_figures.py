@@ -36,7 +36,15 @@ def _lines(ax, data: pl.DataFrame, size: Complexity) -> None:
             x, samples, solved = float(sparsity) + shift * span, group["samples"].to_numpy(), group["solved"].to_numpy()  # pyright: ignore
             jitter = np.linspace(-0.05, 0.05, len(samples)) * span
             ax.scatter(x + jitter[solved], samples[solved], s=12, color=INKS[chain], alpha=0.45, linewidth=0)
-            ax.scatter(x + jitter[~solved], samples[~solved], s=26, marker="^", facecolor="none", edgecolor=INKS[chain], linewidth=0.9)
+            ax.scatter(
+                x + jitter[~solved],
+                samples[~solved],
+                s=26,
+                marker="^",
+                facecolor="none",
+                edgecolor=INKS[chain],
+                linewidth=0.9,
+            )
             found = median_time(samples, solved)
             middles.append((x, found.value if math.isfinite(found.value) else np.nan))
             if math.isfinite(found.value):
@@ -181,7 +189,18 @@ def _find_line(frames: Frames, size: Complexity) -> str:
 
 
 QUICK = Complexity(seeds=8)
-TINY = Complexity(bits=12, chained=(1, 2), bare=(1, 2, 3), budget=30_000, held_out=256, every=20, width=32, hidden=64, probed=32, seeds=2)
+TINY = Complexity(
+    bits=12,
+    chained=(1, 2),
+    bare=(1, 2, 3),
+    budget=30_000,
+    held_out=256,
+    every=20,
+    width=32,
+    hidden=64,
+    probed=32,
+    seeds=2,
+)
 CAPTION = (
     "Sequences seen at the first evaluation at which every target of 2,048 held-out sequences is right; one pass over fresh "
     "data, Adam with linear decay to zero over the budget. Medians and 95 % intervals by Kaplan-Meier; triangles are members "

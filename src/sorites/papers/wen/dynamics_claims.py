@@ -6,7 +6,7 @@ import math
 import jax.numpy as jnp
 import numpy as np
 
-from ...ledger import Claim, Comparison, Erratum, Evidence, at_least, at_most, equal, shown, worst
+from ...ledger import Claim, Comparison, Erratum, Evidence, at_least, at_most, equal, shown
 from ...statistics import log_log_slope
 from ...theory import sparse_attention as law
 from .setting import PAPER
@@ -218,7 +218,9 @@ def _growth(size: Growth) -> Evidence:
     least = {bits: smallest(each, size.seeds) for bits, each in found.items()}
     exponent = Comparison("exponent of B in n ≤", 1.2, None, 0.0, None)  # a size that the grid does not reach
     if len(least) >= 3 and all(math.isfinite(samples) for samples in least.values()):
-        exponent = at_most("exponent of B in n", log_log_slope(np.array(list(least), float), np.array(list(least.values()))).value, 1.2)
+        exponent = at_most(
+            "exponent of B in n", log_log_slope(np.array(list(least), float), np.array(list(least.values()))).value, 1.2
+        )
     starts = law.requirement_starts()
     return Evidence(
         (
@@ -245,7 +247,9 @@ def _necessary(size: Recipe) -> Evidence:
     compared: list[Comparison] = [
         equal("right thoughts, all three steps", 1, float(np.min(whole.tokens)), 0),
         at_most("attention frozen in step two", float(np.mean(frozen.tokens)), 0.6),
-        equal("step one left out: largest |A| after step two", 0, float(jnp.abs(no_first.blocks.scores[:, 2]).max()), 0),
+        equal(
+            "step one left out: largest |A| after step two", 0, float(jnp.abs(no_first.blocks.scores[:, 2]).max()), 0
+        ),
         at_most("step three left out", float(np.mean(no_last.tokens)), 0.95),
         shown("step one left out: right thoughts", None, float(np.mean(no_first.tokens))),
         shown("chance", 0.5, None),

@@ -32,9 +32,7 @@ def _definition(size: Lengths) -> Evidence:
     drawn /= drawn.sum(axis=1, keepdims=True)
     maps = jnp.asarray(np.stack([uniform, one_hot, half, drawn])[None])  # four heads of one layer
     found = {name: np.asarray(value)[0] for name, value in head_entropies((maps,), length - 1).items()}
-    by_hand = min(
-        -sum(p * math.log(p) for p in drawn[i, : i + 1] if p > 0) / math.log(i + 1) for i in range(1, length)
-    )
+    by_hand = min(-sum(p * math.log(p) for p in drawn[i, : i + 1] if p > 0) / math.log(i + 1) for i in range(1, length))
     return Evidence(
         (
             equal("uniform", 1, float(found["entropy"][0]), ROUNDING),

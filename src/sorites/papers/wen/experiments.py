@@ -45,7 +45,9 @@ class Net:
             self.compute, self.spread,
         )  # fmt: skip
 
-    def course(self, bits: int, thoughts: int, repeated: bool = False, layers: int | None = None, heads: int | None = None):
+    def course(
+        self, bits: int, thoughts: int, repeated: bool = False, layers: int | None = None, heads: int | None = None
+    ):
         """thoughts = k with the chain, 0 without."""
         task = Sequences(bits, thoughts, self.format, self.held_out)
         architecture = self.architecture(layers, heads)
@@ -65,7 +67,9 @@ class OnePass(Net):
     def pupils(self, sparsity: int) -> list[Pupil]:
         steps = max(1, self.budget // self.batch)
         return [
-            Pupil(seed, sparsity, rate, steps, threshold=self.threshold) for seed in range(self.seeds) for rate in self.rates
+            Pupil(seed, sparsity, rate, steps, threshold=self.threshold)
+            for seed in range(self.seeds)
+            for rate in self.rates
         ]
 
 
@@ -152,10 +156,14 @@ class MultiPass(Net):
         steps = max(1, self.presentations // self.batch)
         rates = self.rates if rate is None else (rate,)
         return [
-            Pupil(seed, self.sparsity, each, steps, size, stops=self.stops) for seed in range(self.seeds) for each in rates
+            Pupil(seed, self.sparsity, each, steps, size, stops=self.stops)
+            for seed in range(self.seeds)
+            for each in rates
         ]
 
-    def taught(self, teacher: Teacher = teach, chain: bool = False, layers: int | None = None, heads: int | None = None) -> Taught:
+    def taught(
+        self, teacher: Teacher = teach, chain: bool = False, layers: int | None = None, heads: int | None = None
+    ) -> Taught:
         """All sizes in one ensemble: N is data."""
         course = self.course(self.bits, self.sparsity if chain else 0, True, layers, heads)
         return teacher(course, [pupil for size in self.sizes for pupil in self.pupils(size)])

@@ -32,17 +32,19 @@ def _complexity(size: OnePass) -> Evidence:
             compared.append(shown(f"median samples {label} the chain, k={sparsity}, solved {found.solved}/{found.members}",
                                   None, found.value))  # fmt: skip
     last = max(set(size.bare) & set(size.chained))
-    with_chain = median_time(*(part[chained[0] == last] for part in chained[1:]))
+
+    def middle(sparsity: int) -> float:
+        here = chained[0] == sparsity
+        return median_time(chained[1][here], chained[2][here]).value
+
     without = bare[1][bare[0] == last]  # censored times are lower bounds: their median is one too
-    first = median_time(*(part[chained[0] == min(size.chained)] for part in chained[1:]))
     return Evidence(
         (
             growth_comparison("without: AIC of linear minus AIC of exponential growth ≥", growth, True),
             shown("without: factor per secret bit", None, growth.exponential.growth),
-            at_least(f"without / with, medians at k={last}", float(np.median(without)) / with_chain.value, 2.0),
+            at_least(f"without / with, medians at k={last}", float(np.median(without)) / middle(last), 2.0),
             at_most(f"with: median at k={max(size.chained)} / median at k={min(size.chained)}, against linear growth",
-                    median_time(*(part[chained[0] == max(size.chained)] for part in chained[1:])).value / first.value,
-                    2.0 * max(size.chained) / min(size.chained)),
+                    middle(max(size.chained)) / middle(min(size.chained)), 2.0 * max(size.chained) / min(size.chained)),
             *compared,
         ),
         seeds=size.seeds * (len(size.bare) + len(size.chained)),
@@ -68,7 +70,9 @@ def _interpretable(size: Shown) -> Evidence:
     solved = taught.solved
     compared = [
         at_least("members that learn the chain", int(solved.sum()), math.ceil(size.seeds / 2)),
-        at_least("share of thoughts whose largest attention is S[i], solved members", float(found[solved, 0].mean()), 0.9)
+        at_least(
+            "share of thoughts whose largest attention is S[i], solved members", float(found[solved, 0].mean()), 0.9
+        )
         if solved.any()
         else Comparison("share of thoughts whose largest attention is S[i]", 0.9, None, None, None),
         shown("mean attention on S[i], solved members", 1, float(found[solved, 1].mean()) if solved.any() else None),
@@ -102,7 +106,9 @@ def _entropy_drop(size: Entropies) -> Evidence:
         there = [float(low[member, when]) for member, when in zip(np.flatnonzero(solved), at, strict=True)]
         compared.append(at_least(f"{name}: members solved", int(solved.sum()), 1))
         if there:
-            compared.append(at_most(f"{name}: entropy of the sharpest head when accuracy passes 0.99", max(there), FALLEN))
+            compared.append(
+                at_most(f"{name}: entropy of the sharpest head when accuracy passes 0.99", max(there), FALLEN)
+            )
             compared.append(shown(f"{name}: the same at the first evaluation", 1, float(np.mean(before))))
     stuck = ~failing.solved
     low = sharpest(failing)[stuck]

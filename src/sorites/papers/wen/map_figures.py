@@ -1,5 +1,7 @@
 """Figures 3b and 8: where a GPT looks after it has been taught with the chain."""
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 from matplotlib.colors import PowerNorm
@@ -22,10 +24,27 @@ def _draw(frames: Frames, size: Maps):
     axes = np.atleast_1d(figure.subplots(rows, columns, sharex=True, sharey=True)).ravel()
     length, image = size.bits + size.sparsity, None
     for ax, (layer, head) in zip(axes, panels, strict=True):
-        part, grid = data.filter((pl.col("layer") == layer) & (pl.col("head") == head)), np.full((size.sparsity, length), np.nan)
+        part, grid = (
+            data.filter((pl.col("layer") == layer) & (pl.col("head") == head)),
+            np.full((size.sparsity, length), np.nan),
+        )
         grid[part["query"].to_numpy() - size.bits - 1, part["source"].to_numpy() - 1] = part["attention"].to_numpy()
-        image = ax.pcolormesh(np.arange(length + 1) + 0.5, np.arange(size.sparsity + 1) + 0.5, grid, cmap="cividis", norm=PowerNorm(0.6, 0, 1))
-        ax.scatter(order, np.arange(1, len(order) + 1), s=34, marker="s", facecolor="none", edgecolor=COLOURS["vermillion"], linewidth=1.1)
+        image = ax.pcolormesh(
+            np.arange(length + 1) + 0.5,
+            np.arange(size.sparsity + 1) + 0.5,
+            grid,
+            cmap="cividis",
+            norm=PowerNorm(0.6, 0, 1),
+        )
+        ax.scatter(
+            order,
+            np.arange(1, len(order) + 1),
+            s=34,
+            marker="s",
+            facecolor="none",
+            edgecolor=COLOURS["vermillion"],
+            linewidth=1.1,
+        )
         ax.set_facecolor("#F2F1EC")
         ax.set_title(f"layer {layer}, head {head}")
         ax.grid(False)
@@ -41,10 +60,17 @@ def _draw(frames: Frames, size: Maps):
 
 def _find(frames: Frames, size: Maps) -> str:
     data, outcome = frames["data"], frames["outcome"].row(0, named=True)
-    targets = frames["secret"].with_columns((pl.col("thought") + size.bits).alias("query")).rename({"position": "source"})
+    targets = (
+        frames["secret"].with_columns((pl.col("thought") + size.bits).alias("query")).rename({"position": "source"})
+    )
     top = data.sort("attention", descending=True).group_by("layer", "head", "query").first()
     hits = top.join(targets, on=["query", "source"]).group_by("layer", "head").len().sort("layer", "head")
-    mass = data.join(targets, on=["query", "source"]).group_by("layer", "head").agg(pl.col("attention").mean()).sort("layer", "head")
+    mass = (
+        data.join(targets, on=["query", "source"])
+        .group_by("layer", "head")
+        .agg(pl.col("attention").mean())
+        .sort("layer", "head")
+    )
     counted = {(layer, head): count for layer, head, count in hits.rows()}
     parts = [
         f"layer {layer} head {head}: largest attention on the secret bit at {counted.get((layer, head), 0)} of {size.sparsity} "
@@ -55,7 +81,16 @@ def _find(frames: Frames, size: Maps) -> str:
     return f"The member shown was {state}; " + "; ".join(parts) + "."
 
 
-SIZE = {"bits": 12, "sparsity": 4, "held_out": 256, "budget": 20_000, "every": 20, "width": 32, "hidden": 64, "probed": 32}
+SIZE: dict[str, Any] = {
+    "bits": 12,
+    "sparsity": 4,
+    "held_out": 256,
+    "budget": 20_000,
+    "every": 20,
+    "width": 32,
+    "hidden": 64,
+    "probed": 32,
+}
 CAPTION = (
     "Attention of the thoughts of one held-out sequence; red squares mark the secret bit that each thought adds. The released "
     "code and the text say (n=40, k=20); the caption of figure 8 and Appendix C.2 print other numbers."

@@ -7,7 +7,7 @@ import polars as pl
 
 from ...drawing import COLOURS, new_figure
 from ..figure import Figure, Frames
-from .complexity_figures import INKS, NAMES
+from .complexity_figures import NAMES
 from .grids import LARGE, Curves, Passes
 
 PALETTE = [ink for name, ink in COLOURS.items() if name != "yellow"]
@@ -29,9 +29,17 @@ def _draw_drop(frames: Frames, size: Curves):
     for ax, chain in zip(axes, (True, False), strict=True):
         data = frames["data"].filter((pl.col("chain") == chain) & (pl.col("seed") == seed))
         ax.plot(data["samples"], data["accuracy"], color="black", label="accuracy (whole sequences)")
-        entropy = frames["entropy"].filter((pl.col("chain") == chain) & (pl.col("seed") == seed) & (pl.col("layer") == 1))
+        entropy = frames["entropy"].filter(
+            (pl.col("chain") == chain) & (pl.col("seed") == seed) & (pl.col("layer") == 1)
+        )
         for (head,), part in _members(entropy, "head"):
-            ax.plot(part["samples"], part["entropy"], color=PALETTE[(int(head) - 1) % len(PALETTE)], linewidth=1.2, label=f"entropy, head {head}")  # pyright: ignore
+            ax.plot(
+                part["samples"],
+                part["entropy"],
+                color=PALETTE[(int(head) - 1) % len(PALETTE)],
+                linewidth=1.2,
+                label=f"entropy, head {head}",
+            )  # pyright: ignore
         ax.set(title=f"{NAMES[chain]}, k={size.sparsity}", xlabel="sequences seen", ylim=(-0.03, 1.03))
     axes[0].set_ylabel("accuracy; normalised entropy (layer 1)")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
@@ -74,10 +82,22 @@ def _draw_epochs(frames: Frames, size: Passes):
             epochs = curve["samples"].to_numpy() / size.sizes[0]
             ax.plot(epochs, curve["accuracy"], color=PALETTE[number % len(PALETTE)], linewidth=1.1, alpha=0.8,
                     linestyle=("-", "--", ":")[number // len(PALETTE) % 3])  # fmt: skip
-        ax.plot([], [], color=PALETTE[number % len(PALETTE)], linestyle=("-", "--", ":")[number // len(PALETTE) % 3], label=name)
+        ax.plot(
+            [],
+            [],
+            color=PALETTE[number % len(PALETTE)],
+            linestyle=("-", "--", ":")[number // len(PALETTE) % 3],
+            label=name,
+        )
     chain = _chain_epochs(data, size)
     if chain is not None:
-        ax.axvline(chain, color=COLOURS["blue"], linestyle="--", linewidth=1.6, label=f"with the chain: exact after {chain:.1f} passes")
+        ax.axvline(
+            chain,
+            color=COLOURS["blue"],
+            linestyle="--",
+            linewidth=1.6,
+            label=f"with the chain: exact after {chain:.1f} passes",
+        )
     ax.set_xscale("log")
     ax.set(xlabel=f"passes over N={size.sizes[0]:,} sequences", ylabel="held-out accuracy")
     ax.set_title(f"Without the chain, n={size.bits}, k={size.sparsity}, width {size.width}; {size.seeds} seeds")
@@ -100,7 +120,11 @@ def _ends(data: pl.DataFrame) -> pl.DataFrame:
 
 def _find_epochs(frames: Frames, size: Passes) -> str:
     ends = _ends(frames["data"]).filter(~pl.col("chain"))
-    right = ends.group_by("layers", "heads").agg((pl.col("accuracy") >= 1).sum().alias("right"), pl.len()).sort("layers", "heads")
+    right = (
+        ends.group_by("layers", "heads")
+        .agg((pl.col("accuracy") >= 1).sum().alias("right"), pl.len())
+        .sort("layers", "heads")
+    )
     shapes = ", ".join(f"{layers}L{heads}H {count} of {total}" for layers, heads, count, total in right.rows())
     chain = _chain_epochs(frames["data"], size)
     tail = f" With the chain: exact after {chain:.1f} passes (median)." if chain is not None else ""
@@ -113,7 +137,11 @@ def _draw_sizes(frames: Frames, size: Passes):
     figure = new_figure(9.8, 2.6 * len(size.sizes) + 0.9)
     axes = figure.subplots(len(size.sizes), 2, squeeze=False, sharex=True)
     for row, number in enumerate(size.sizes):
-        data = frames["data"].filter(~pl.col("chain") & (pl.col("size") == number) & (pl.col("seed") == seed)).sort("samples")
+        data = (
+            frames["data"]
+            .filter(~pl.col("chain") & (pl.col("size") == number) & (pl.col("seed") == seed))
+            .sort("samples")
+        )
         left, right = axes[row]
         for name, ink, label in (("accuracy", "black", "held-out accuracy"), ("training_loss", COLOURS["green"], "training loss"),
                                  ("loss", COLOURS["orange"], "held-out loss")):  # fmt: skip
@@ -176,7 +204,9 @@ def _find_final(frames: Frames, size: Passes) -> str:
         f"{bare['accuracy'].max():.3f}, the mean at {bare['accuracy'].mean():.3f}."
     )
     chain = _chain_epochs(frames["data"], size)
-    return text + (f" With the chain: exact after {chain:.1f} passes over N={size.sizes[0]:,} (median)." if chain else "")
+    return text + (
+        f" With the chain: exact after {chain:.1f} passes over N={size.sizes[0]:,} (median)." if chain else ""
+    )
 
 
 def _draw_grid(frames: Frames, size: Passes):
@@ -187,25 +217,50 @@ def _draw_grid(frames: Frames, size: Passes):
         for column, number in enumerate(size.sizes):
             ax = axes[row, column]
             part = frames["data"].filter(
-                (pl.col("layers") == layers) & (pl.col("heads") == heads) & (pl.col("size") == number) & ~pl.col("chain")
+                (pl.col("layers") == layers)
+                & (pl.col("heads") == heads)
+                & (pl.col("size") == number)
+                & ~pl.col("chain")
             )
             for (_, _), curve in _members(part, "seed", "rate"):
                 ax.plot(curve["samples"], curve["accuracy"], color="black", linewidth=1.2)
-                ax.plot(curve["samples"], np.minimum(curve["training_loss"].to_numpy(), 1.2), color=COLOURS["green"], linewidth=1.0)
-                ax.plot(curve["samples"], np.minimum(curve["loss"].to_numpy(), 1.2), color=COLOURS["orange"], linewidth=1.0)
+                ax.plot(
+                    curve["samples"],
+                    np.minimum(curve["training_loss"].to_numpy(), 1.2),
+                    color=COLOURS["green"],
+                    linewidth=1.0,
+                )
+                ax.plot(
+                    curve["samples"], np.minimum(curve["loss"].to_numpy(), 1.2), color=COLOURS["orange"], linewidth=1.0
+                )
             ax.set_title(f"{name}, N={number:,}")
             ax.set_ylim(-0.03, 1.23)
     for ax in axes[-1]:
         ax.set_xlabel("sequences presented")
     for ax in axes[:, 0]:
         ax.set_ylabel("accuracy; loss")
-    for ink, label in (("black", "held-out accuracy"), (COLOURS["green"], "training loss"), (COLOURS["orange"], "held-out loss (cut at 1.2)")):
+    for ink, label in (
+        ("black", "held-out accuracy"),
+        (COLOURS["green"], "training loss"),
+        (COLOURS["orange"], "held-out loss (cut at 1.2)"),
+    ):
         axes[0, 0].plot([], [], color=ink, label=label)
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
 
 
-TINY = Passes(bits=12, sparsity=2, sizes=(300, 1000), held_out=256, presentations=10_000, every=20, width=32, hidden=64, probed=32, seeds=1)
+TINY = Passes(
+    bits=12,
+    sparsity=2,
+    sizes=(300, 1000),
+    held_out=256,
+    presentations=10_000,
+    every=20,
+    width=32,
+    hidden=64,
+    probed=32,
+    seeds=1,
+)
 ALL = "Adam 5e-4 with linear decay at quick scale; the held-out inputs are never trained on. "
 FIGURES = (
     Figure(

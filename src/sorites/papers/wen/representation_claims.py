@@ -122,7 +122,9 @@ def _precision(size: Precision) -> Evidence:
                 network, inputs, functools.partial(mantissa, bits=digits)
             )
         )
-        compared.append(at_most(f"mantissa of the hand-built network, n={bits}", needed[bits], NEEDED * math.log2(bits)))
+        compared.append(
+            at_most(f"mantissa of the hand-built network, n={bits}", needed[bits], NEEDED * math.log2(bits))
+        )
     recipe = Recipe(size.recipe_bits, size.recipe_sparsity, size.recipe_width, size.recipe_neurons)
     trained = _least_bits(lambda digits: _trained_right(recipe, digits))
     slope = float(np.polyfit(np.log2(size.bits), list(needed.values()), 1)[0])
@@ -133,7 +135,9 @@ def _precision(size: Precision) -> Evidence:
             shown("bits per doubling of n, hand-built", None, slope),
         ),
         seeds=1,
-        departures=("The exponent is not limited: the hand-built scores span n^40, so the softmax works in logarithms.",),
+        departures=(
+            "The exponent is not limited: the hand-built scores span n^40, so the softmax works in logarithms.",
+        ),
     )
 
 

@@ -93,7 +93,13 @@ def slope(reading: Reading, targets: Int[Array, "batch thought"], loss: str) -> 
 
 
 def batch_gradient(
-    block: SparseBlock, key: Key[Array, ""], order: Int[Array, " thought"], blocks: Int[Array, ""], bits: int, start: str, loss: str
+    block: SparseBlock,
+    key: Key[Array, ""],
+    order: Int[Array, " thought"],
+    blocks: Int[Array, ""],
+    bits: int,
+    start: str,
+    loss: str,
 ) -> SparseBlock:
     """The gradient of the mean over a fresh batch of `blocks` times BLOCK chains."""
 
@@ -131,7 +137,11 @@ def _learn(grams, patterns, orders, rates, keys, blocks, *, bits, test, neurons,
             moved = eqx.tree_at(
                 lambda b: (b.scores, b.own, b.seen),
                 block,
-                (block.scores - rate[1] * move.scores, block.own - rate[0] * move.own, block.seen - rate[0] * move.seen),
+                (
+                    block.scores - rate[1] * move.scores,
+                    block.own - rate[0] * move.own,
+                    block.seen - rate[0] * move.seen,
+                ),
             )
             return moved, block
 
@@ -173,9 +183,7 @@ def starts(recipe: Recipe) -> tuple[Array, Array, Array]:
         table_key, pattern_key, data_key = jax.random.split(jax.random.key(seed), 3)
         table = embeddings(table_key, recipe.length, recipe.width)
         grams.append(table @ table.T)
-        patterns.append(
-            initial_pattern(pattern_key, recipe.neurons, recipe.bits, recipe.sparsity, recipe.epsilon)
-        )
+        patterns.append(initial_pattern(pattern_key, recipe.neurons, recipe.bits, recipe.sparsity, recipe.epsilon))
         keys.append(data_key)
     return jnp.stack(grams), jnp.stack(patterns), jnp.stack(keys)
 
