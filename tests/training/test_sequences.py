@@ -17,7 +17,7 @@ NET = Architecture(1, 2, 16, 32, spread=0.1)
 
 
 def course(bits=8, thoughts=2, **fields):
-    fields = {"batch": 16, "every": 4, "probed": 8} | fields
+    fields = {"batch": 64, "every": 4, "probed": 8} | fields
     return Course(Sequences(bits, thoughts, held_out=32), NET, **fields)
 
 
@@ -29,7 +29,7 @@ def test_room_for_more_thoughts_changes_nothing():
     for each in (short, long):
         here = eqx.tree_at(lambda m: m.positions, model, model.positions[: each.task.length])
         secret = each.task.draw(jax.random.key(2), 2)
-        tokens, targets = each.task.fresh(secret, jnp.asarray(3), 16)
+        tokens, targets = each.task.fresh(secret, jnp.asarray(1), 64)
         value, slope = eqx.filter_value_and_grad(loss_of_model)(here, each, secret, tokens, targets)
         losses.append((value, slope.positions[: short.task.length], slope.blocks[0].up.weight))
         student = eqx.tree_at(lambda s: (s.model, s.secret), _one(each), (here, secret))
@@ -51,15 +51,15 @@ def _one(course):
 
 def test_a_member_does_not_depend_on_company():
     pupils = [Pupil(seed, 2, rate, 16, stops=False) for seed, rate in ((0, 1e-2), (1, 3e-3))]
-    both, alone = teach(course(), pupils, "apart", chunk=2), teach(course(), pupils[1:], "apart", chunk=4)
+    both, alone = teach(course(), pupils, "apart", chunk=2), teach(course(), pupils[1:], "apart", chunk=1)
     np.testing.assert_array_equal(both.history.metrics["loss"][1], alone.history.metrics["loss"][0])
-    together = teach(course(), pupils, "together", chunk=4)
+    together = teach(course(), pupils, "together", chunk=2)
     np.testing.assert_allclose(together.history.metrics["loss"], both.history.metrics["loss"], rtol=1e-3)
 
 
 def test_stops_when_solved_and_compacts():
     pupils = [Pupil(0, 1, 1e-2, 400), Pupil(1, 1, 1e-2, 400), Pupil(2, 1, 1e-9, 400), Pupil(3, 1, 1e-9, 40)]
-    found = {lanes: teach(course(thoughts=1, batch=64), pupils, lanes, chunk=5) for lanes in ("apart", "together")}
+    found = {lanes: teach(course(), pupils, lanes, chunk=2) for lanes in ("apart", "together")}
     for taught in found.values():
         assert taught.solved.tolist() == [True, True, False, False]
         assert taught.samples[3] == 40 * 64
@@ -71,9 +71,9 @@ def test_stops_when_solved_and_compacts():
 
 
 def test_time_runs_out_between_chunks():
-    taught = teach(course(), [Pupil(0, 2, 1e-3, 10**6)], seconds=0.0, chunk=1)
+    taught = teach(course(), [Pupil(0, 2, 1e-3, 10**6)], "apart", seconds=0.0, chunk=1)
     assert not taught.finished
-    assert taught.history.samples[0] == 4 * 16
+    assert taught.history.samples[0] == 4 * 64
 
 
 def test_many_passes_see_each_input_once_per_pass():

@@ -6,8 +6,9 @@ import math
 import jax.numpy as jnp
 import numpy as np
 
-from ...ledger import Claim, Evidence, equal
+from ...ledger import Claim, Comparison, Evidence, at_least, equal, shown
 from ...probes.attention import head_entropies
+from ...probes.pretrained import entropies, problems
 from ...theory.precision import in_float64
 from .setting import PAPER, ROUNDING
 
@@ -44,7 +45,58 @@ def _definition(size: Lengths) -> Evidence:
     )  # fmt: skip
 
 
+@dataclasses.dataclass(frozen=True)
+class Pretrained:
+    model: str = ""  # folder of the base model, Qwen2-7B in the paper
+    specialised: str = ""  # folder of the model tuned on worked answers, Qwen2-Math-7B in the paper
+    data: str = ""  # JSON lines with question and answer, GSM8K's test set in the paper
+    problems: int = 100
+
+
+CONFOUND = (
+    "The question is the same in both texts and a causal model attends to it alike, so the two differ through the answer's "
+    "tokens only, and a minimum over more tokens is smaller whatever they say. The controls hold the length fixed."
+)
+
+
+def _sorted_heads(low: np.ndarray, high: np.ndarray) -> float:
+    """Share of ranks at which the sorted heads of a layer lie no higher in `low` than in `high`."""
+    return float((np.sort(low, axis=1) <= np.sort(high, axis=1) + 1e-9).mean())
+
+
+def _pretrained(size: Pretrained) -> Evidence:
+    if not (size.model and size.data):
+        return Evidence(
+            (Comparison("share of sorted heads that are sparser with CoT ≥", 0.5, None, None, None),),
+            departures=(
+                "No model folder was given: sorites verify W26 --model DIR --data FILE [--specialised DIR] measures it.",
+                CONFOUND,
+            ),
+        )
+    rows = problems(size.data, size.problems)
+    found = {mode: entropies(size.model, rows, mode) for mode in ("cot", "none", "cut", "random")}
+    means = {mode: entropies(size.model, rows, mode, "answer", "mean") for mode in ("cot", "none")}
+    compared = [
+        at_least("share of sorted heads that are sparser with CoT", _sorted_heads(found["cot"], found["none"]), 0.5),
+        shown("the same, CoT cut to the length of the bare answer", None, _sorted_heads(found["cut"], found["none"])),
+        shown("the same, shuffled CoT", None, _sorted_heads(found["random"], found["none"])),
+        shown("the same, mean over the answer's tokens", None, _sorted_heads(means["cot"], means["none"])),
+    ]
+    if size.specialised:
+        tuned = entropies(size.specialised, rows, "cot")
+        compared.append(
+            at_least("share of sorted heads that are sparser after tuning", _sorted_heads(tuned, found["cot"]), 0.5)
+        )
+    return Evidence(tuple(compared), seeds=len(rows), departures=(CONFOUND,))
+
+
 CLAIMS = (
+    Claim(
+        "W26", PAPER, "Sec. 4.3, Figures 6 and 7", "trend",
+        "Worked answers are read with sparser attention than bare ones by a pretrained model, and sparser still by one tuned on "
+        "them, for most heads sorted within their layer.",
+        {"quick": Pretrained(), "tiny": Pretrained()}, _pretrained, expected="inconclusive",
+    ),
     Claim(
         "W25", PAPER, "Equation 1", "identity",
         "Ent = min over tokens i >= 2 of H(P[i]) / log i lies in [0, 1]: 1 for uniform, 0 for one-hot attention, "

@@ -111,6 +111,7 @@ def extend(found: Tables, taught: Taught, **labels: Any) -> None:
                     found["entropy"].append(at | {"layer": layer + 1, "head": head + 1, "entropy": float(value)})
 
 
+SMALLEST: dict[str, Any] = {"held_out": 256, "every": 20, "width": 32, "hidden": 64, "probed": 32}  # for tests
 PAPER_NET: dict[str, Any] = {
     "width": 720, "hidden": 3072, "spread": 0.02, "batch": 512, "every": 16, "rates": (1e-4,), "probed": 128,
 }  # fmt: skip

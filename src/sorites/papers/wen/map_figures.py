@@ -1,14 +1,12 @@
 """Figures 3b and 8: where a GPT looks after it has been taught with the chain."""
 
-from typing import Any
-
 import numpy as np
 import polars as pl
 from matplotlib.colors import PowerNorm
 
 from ...drawing import COLOURS, new_figure
 from ..figure import Figure, Frames
-from .grids import LARGE, Maps
+from .grids import LARGE, SMALLEST, Maps
 
 
 def _measure(size: Maps, trainer) -> Frames:
@@ -81,16 +79,6 @@ def _find(frames: Frames, size: Maps) -> str:
     return f"The member shown was {state}; " + "; ".join(parts) + "."
 
 
-SIZE: dict[str, Any] = {
-    "bits": 12,
-    "sparsity": 4,
-    "held_out": 256,
-    "budget": 20_000,
-    "every": 20,
-    "width": 32,
-    "hidden": 64,
-    "probed": 32,
-}
 CAPTION = (
     "Attention of the thoughts of one held-out sequence; red squares mark the secret bit that each thought adds. The released "
     "code and the text say (n=40, k=20); the caption of figure 8 and Appendix C.2 print other numbers."
@@ -98,10 +86,10 @@ CAPTION = (
 FIGURES = (
     Figure(
         "wen/3b", "Attention of one layer, one head", CAPTION,
-        {"tiny": Maps(heads=1, seeds=1, **SIZE), "quick": Maps(heads=1, seeds=2), "paper": LARGE["3b"]}, _measure, _draw, _find, seconds=20,
+        {"tiny": Maps(bits=12, sparsity=2, budget=10_000, seeds=4, **SMALLEST), "quick": Maps(heads=1, seeds=2), "paper": LARGE["3b"]}, _measure, _draw, _find, seconds=20,
     ),
     Figure(
         "wen/8", "Attention of two layers, two heads", CAPTION,
-        {"tiny": Maps(layers=2, heads=2, seeds=1, **SIZE), "quick": Maps(layers=2, heads=2, seeds=2), "paper": LARGE["8"]}, _measure, _draw, _find, seconds=60,
+        {"tiny": Maps(bits=12, sparsity=2, budget=10_000, layers=2, heads=2, seeds=1, **SMALLEST), "quick": Maps(layers=2, heads=2, seeds=2), "paper": LARGE["8"]}, _measure, _draw, _find, seconds=60,
     ),
 )  # fmt: skip

@@ -8,7 +8,7 @@ import polars as pl
 from ...drawing import COLOURS, new_figure
 from ..figure import Figure, Frames
 from .complexity_figures import NAMES
-from .grids import LARGE, Curves, Passes
+from .grids import LARGE, SMALLEST, Curves, Passes
 
 PALETTE = [ink for name, ink in COLOURS.items() if name != "yellow"]
 
@@ -249,31 +249,20 @@ def _draw_grid(frames: Frames, size: Passes):
     return figure
 
 
-TINY = Passes(
-    bits=12,
-    sparsity=2,
-    sizes=(300, 1000),
-    held_out=256,
-    presentations=10_000,
-    every=20,
-    width=32,
-    hidden=64,
-    probed=32,
-    seeds=1,
-)
+TINY = Passes(bits=12, sparsity=2, sizes=(300, 1000), presentations=10_000, seeds=1, **SMALLEST)
 ALL = "Adam 5e-4 with linear decay at quick scale; the held-out inputs are never trained on. "
 FIGURES = (
     Figure(
         "wen/1b", "Entropy falls as accuracy jumps",
         "Normalised entropy (Eq. 1) of the heads of layer 1 and held-out accuracy, one seed. " + ALL,
-        {"tiny": Curves(sparsity=2, seeds=1, bits=12, held_out=256, budget=10_000, every=20, width=32, hidden=64, probed=32, stops=False),
+        {"tiny": Curves(sparsity=2, seeds=4, bits=12, budget=10_000, stops=False, **SMALLEST),
          "quick": Curves(sparsity=2, seeds=3, budget=60_000, every=10, stops=False)}, _measure, _draw_drop, _find_drop, seconds=30,
     ),
     Figure(
         "wen/4", "Many passes over a small set, without the chain",
         "Held-out accuracy of every member; the dashed line is the same set with the chain. The released code trains one layer at "
         "1e-4 and deeper nets at 6e-5. " + ALL,
-        {"tiny": dataclasses.replace(TINY, sizes=(300,), with_chain=True),
+        {"tiny": dataclasses.replace(TINY, sizes=(300,), with_chain=True, seeds=2),
          "quick": Passes(sizes=(4000,), presentations=400_000, shapes=("1L1H", "1L2H", "1L4H", "2L2H"), with_chain=True, seeds=2),
          "paper": LARGE["4"]}, _measure, _draw_epochs, _find_epochs, seconds=150,
     ),
@@ -287,7 +276,7 @@ FIGURES = (
     Figure(
         "wen/9", "A harder parity without the chain stays at chance",
         "Best final accuracy over rates and seeds. The printed caption says with CoT; the text and the data are without it. " + ALL,
-        {"tiny": dataclasses.replace(TINY, sparsity=6, shapes=("1L1H", "1L2H")),
+        {"tiny": dataclasses.replace(TINY, sparsity=6),
          "quick": Passes(sparsity=8, sizes=(1000, 4000, 16_000), presentations=150_000, shapes=("1L1H", "1L4H", "2L1H", "2L4H"), with_chain=True, seeds=1)},
         _measure, _draw_final, _find_final, seconds=120,
     ),
@@ -295,7 +284,7 @@ FIGURES = (
         "wen/10", "Training-set size against shape",
         "Accuracy and losses for several set sizes and shapes, without the chain. The paper's 1-layer 1-head is 1-layer 2-head in "
         "the released code. " + ALL,
-        {"tiny": dataclasses.replace(TINY, shapes=("1L1H", "1L2H")),
+        {"tiny": TINY,
          "quick": Passes(sizes=(1000, 4000, 60_000), presentations=200_000, shapes=("1L2H", "1L4H", "2L2H"), seeds=2, stops=False)},
         _measure, _draw_grid, _find_sizes, seconds=150,
     ),
