@@ -105,13 +105,6 @@ def throughput(options) -> dict:
 SHARES = {  # seconds of training that a table may take, in the order of what it tells; compilation comes on top
     "2b": 70, "1a": 100, "3a": 40, "4": 80, "5": 60, "2L2H": 50, "3b": 12, "8": 12,
 }  # fmt: skip
-COMPUTE = {
-    "1a": "bfloat16",
-    "2L2H": "bfloat16",
-    "4": "bfloat16",
-    "5": "bfloat16",
-    "8": "bfloat16",
-}  # nets with several layers
 
 
 def measure(options) -> tuple[dict, dict]:
@@ -125,23 +118,20 @@ def measure(options) -> tuple[dict, dict]:
         size = LARGE[name]
         size = small(size) if options.smoke else size
         ensembles = {"1a": 2, "2b": 2, "2L2H": 2, "3a": 1, "4": len(getattr(size, "shapes", "1")) + 1}.get(name, 1)
-        budget, cut = min(share, left(options) - 15) / ensembles, []
-        if options.smoke:
-            budget = 1.0
+        cut, purse = [], [1.0 if options.smoke else min(share, left(options) - 15), ensembles]
 
-        def teacher(course, pupils, budget=budget, cut=cut, name=name):
-            if name in COMPUTE and course.architecture.layers > 1:
-                architecture = dataclasses.replace(course.architecture, compute=COMPUTE[name])
-                course = dataclasses.replace(course, architecture=architecture)
+        def teacher(course, pupils, cut=cut, purse=purse):
+            """What an ensemble does not use is left to those after it."""
+            budget = purse[0] / max(purse[1], 1)
             taught = teach(course, pupils, seconds=budget, chunk=8, shrink=4)
+            purse[:] = purse[0] - min(budget, taught.seconds), purse[1] - 1
             cut.append(not taught.finished)
             return taught
 
         begun = time.perf_counter()
         tables[name] = size.tables(teacher)
         seconds = round(time.perf_counter() - begun, 1)
-        notes[name] = {"seconds": seconds, "ensembles cut short": sum(cut), "compute": COMPUTE.get(name, "float32"),
-                       "parameters": dataclasses.asdict(size)}  # fmt: skip
+        notes[name] = {"seconds": seconds, "ensembles cut short": sum(cut), "parameters": dataclasses.asdict(size)}
         print(name, notes[name]["seconds"], "s,", summary(tables[name]["data"]), flush=True)
         save(options.out / "rows.json", {"tables": tables, "notes": notes})
     return tables, notes

@@ -1,5 +1,6 @@
 """Every claim of Wen et al. at tiny scale, and every figure from its tables."""
 
+import dataclasses
 import json
 
 import pytest
@@ -11,6 +12,7 @@ from sorites.papers.paper import PAPERS
 from sorites.papers.wen.experiments import OnePass, best
 from sorites.papers.wen.grids import shape
 from sorites.papers.wen.three_steps import Recipe
+from sorites.report.figures import read_tables, results_folder
 
 PAPER = PAPERS["wen"]
 CLAIMS, FIGURES = PAPER.claims(), PAPER.figures()
@@ -40,6 +42,21 @@ def test_figures_draw_from_their_tables(id):
     assert [ax for ax in picture.axes if ax.get_xlabel() or ax.get_title(loc="left")]
     assert figure.find is not None
     assert figure.find(frames, size).endswith(".")
+
+
+RECORDED = sorted(path.name for path in (results_folder() / "figures" / "wen").glob("*") if path.is_dir())
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_recorded_tables_draw_at_paper_scale(name):
+    figure = FIGURES[f"wen/{name}"]
+    size = figure.sizes["paper"]
+    frames = read_tables(results_folder() / "figures" / "wen" / name, dataclasses.asdict(size))
+    assert frames is not None, "results/ holds other settings than the figure's"
+    with style():
+        figure.draw(frames, size)
+    assert figure.find is not None
+    assert figure.find(frames, size)
 
 
 def test_the_best_rate_counts():

@@ -116,17 +116,18 @@ PAPER_NET: dict[str, Any] = {
     "width": 720, "hidden": 3072, "spread": 0.02, "batch": 512, "every": 16, "rates": (1e-4,), "probed": 128,
 }  # fmt: skip
 _slower: dict[str, Any] = PAPER_NET | {"rates": (6e-5,)}
+_deep: dict[str, Any] = PAPER_NET | {"compute": "bfloat16"}  # float32 master weights
 SECRET = (1, 2, 3, 7, 12, 13, 14, 16, 18, 19, 22, 24, 25, 26, 27, 29, 33, 34, 36, 38)  # of the released code, figure 3b
 LARGE: dict[str, Any] = {
-    "1a": Complexity(bits=30, shapes=("4L4H",), budget=10_000_000, seeds=2, **PAPER_NET),
+    "1a": Complexity(bits=30, shapes=("4L4H",), budget=10_000_000, seeds=2, **_deep),
     "2b": Complexity(bits=30, shapes=("1L1H",), budget=10_000_000, seeds=4, **PAPER_NET),
-    "2L2H": Complexity(bits=30, shapes=("2L2H",), budget=10_000_000, seeds=2, **PAPER_NET),
-    "2a": Complexity(bits=30, shapes=("1L1H", "2L2H", "4L4H"), budget=10_000_000, seeds=2, **PAPER_NET),  # gathers the three
+    "2L2H": Complexity(bits=30, shapes=("2L2H",), budget=10_000_000, seeds=2, **_deep),
+    "2a": Complexity(bits=30, shapes=("1L1H", "2L2H", "4L4H"), budget=10_000_000, seeds=2, **_deep),  # gathers the three
     "3a": Complexity(bits=100, shapes=("1L1H",), chained=(20, 40, 60, 80, 100), bare=(), budget=1_000_000, threshold=0.995,
                      seeds=2, **PAPER_NET),
     "3b": Maps(layers=1, heads=1, bits=40, sparsity=20, secret=SECRET, budget=1_000_000, seeds=1, **_slower),
-    "8": Maps(layers=2, heads=2, bits=40, sparsity=20, secret=SECRET, budget=1_000_000, seeds=1, **PAPER_NET),
+    "8": Maps(layers=2, heads=2, bits=40, sparsity=20, secret=SECRET, budget=1_000_000, seeds=1, **_deep),
     "4": Passes(bits=20, sparsity=6, sizes=(10_000,), presentations=10_000_000, shapes=("1L4H", "1L1H", "2L2H", "4L4H"),
-                with_chain=True, seeds=2, **PAPER_NET),
-    "5": Passes(bits=20, sparsity=6, sizes=(50_000, 1_000_000), presentations=10_000_000, shapes=("4L4H",), seeds=1, **PAPER_NET),
+                with_chain=True, seeds=2, **_deep),
+    "5": Passes(bits=20, sparsity=6, sizes=(50_000, 1_000_000), presentations=10_000_000, shapes=("4L4H",), seeds=1, **_deep),
 }  # fmt: skip
