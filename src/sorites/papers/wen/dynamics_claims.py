@@ -93,7 +93,7 @@ def _jump(size: Recipe) -> Evidence:
     return Evidence(
         (
             equal("target score, i >= n+2: measured / law", 1, _unit(targets[:, 1:], predicted[None, 1:, None, None]), 0.1),
-            equal("target score, i = n+1: measured / law", 1, _unit(targets[:, 0, 0], predicted[0]), 0.1),
+            equal("target score, i = n+1: measured / law", 1, _unit(targets[:, 0, 0], predicted[:1]), 0.1),
             equal("score at n+1 over score later, 8 up to (i/(n+1))^2", 8 * float(np.mean((position[1:] / position[0]) ** 2)),
                   float(targets[:, 0, 0].mean() / targets[:, 1:].mean()), 1.5),
             at_least("share of (i, b) whose target leads every other key", led / cases, 0.99),
@@ -274,7 +274,7 @@ CLAIMS = (
     Claim(
         "W15", PAPER, "Theorem 3, Lemmas 22 and 32", "finite",
         "Attention becomes one-hot on S[i]: the missing mass falls exponentially in the target's score G.",
-        {"tiny": Strengths(**{**dataclasses.asdict(TINY), "strengths": (4.0, 6.0, 12.0)}), "quick": Strengths()}, _one_hot,
+        {"tiny": Strengths(**{**dataclasses.asdict(TINY), "strength": 12.0, "strengths": (4.0, 8.0, 12.0)}), "quick": Strengths()}, _one_hot,
     ),
     Claim(
         "W16", PAPER, "Theorem 3, Lemmas 25 and 26", "finite",

@@ -211,7 +211,7 @@ CLAIMS = (
         "W5", PAPER, "Theorem 1, Lemmas 1 to 4", "finite",
         "One block of width 2m = 2(k+1) and d = 16 k log(n/delta) computes the parity of k secret bits without a chain on "
         "every input: output (-1)^{b[n+2]+1} up to attention leakage; at d = 2 k log(n/delta) it fails.",
-        {"tiny": Networks((30, 100), (5, 10), 8, 128, 2), "quick": Networks()}, _theorem,
+        {"tiny": Networks((100, 200), (10, 20), 8, 128, 1), "quick": Networks()}, _theorem,
     ),
     Claim(
         "W6", PAPER, "Theorems 1 and 3, precision", "trend",
