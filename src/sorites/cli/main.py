@@ -15,6 +15,7 @@ COMMANDS = {
     "run": "train an ensemble from a file or from flags",
     "reproduce": "every claim and figure, then one page",
     "runs": "what the store holds: list, show, diff, query, check, export, import",
+    "entropy": "normalised attention entropy of a pretrained language model, head by head",
     "cite": "BibTeX of a paper, a claim's paper, or sorites itself",
 }
 
@@ -72,6 +73,12 @@ def build() -> argparse.ArgumentParser:
     )
     made["runs"].add_argument("action", choices=("list", "show", "diff", "query", "check", "export", "import"))
     made["runs"].add_argument("arguments", nargs="*", metavar="ARG", help="ids, an SQL sentence, or paths")
+    made["entropy"].add_argument("model", metavar="MODEL_DIR", help="a local folder with weights and tokenizer")
+    made["entropy"].add_argument("--data", required=True, metavar="FILE", help="JSON lines with question and answer")
+    made["entropy"].add_argument("--text", default="cot,none", help="of cot, none, cut, random; default cot,none")
+    made["entropy"].add_argument("--tokens", default="all", help="all (default) or answer")
+    made["entropy"].add_argument("--reduce", default="min", help="min (default) or mean over tokens")
+    made["entropy"].add_argument("--limit", type=int, metavar="N", help="problems, default all")
     made["cite"].add_argument("id", nargs="?", help="a paper, claim or figure; nothing cites sorites")
     return parser
 

@@ -4,6 +4,10 @@ from .base import AbstractModel as AbstractModel
 from .base import Prediction as Prediction
 from .gated import Gated as Gated
 from .gated import gated as gated
+from .gpt import GPT as GPT
+from .gpt import Architecture as Architecture
+from .gpt import gpt as gpt
+from .gpt_reduced import answers as answers
 from .links import LINKS as LINKS
 from .links import AbstractLink as AbstractLink
 from .links import AbstractParityLink as AbstractParityLink

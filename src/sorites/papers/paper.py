@@ -71,5 +71,13 @@ PAPERS = {
             "arXiv:2511.17852v2",
             "sorites.papers.rl_sft",
         ),
+        Paper(
+            "wen",
+            "From Sparse Dependence to Sparse Attention: Unveiling How Chain-of-Thought Enhances Transformer Sample Efficiency",
+            "Kaiyue Wen, Huaqing Zhang, Hongzhou Lin, Jingzhao Zhang",
+            2025,
+            "ICLR 2025; arXiv:2410.05459",
+            "sorites.papers.wen",
+        ),
     )
 }

@@ -45,3 +45,24 @@ class Entropy(AbstractProbe):
 
     def __call__(self, model, task, secret, chains, taught):
         return {"entropy": jnp.stack([normalised_entropy(layer).mean() for layer in model.attention()])}
+
+
+def head_entropies(
+    maps: tuple[Float[Array, "batch head query position"], ...],
+    first_answer: int,
+    length: Int[Array, ""] | int | None = None,
+) -> dict[str, Float[Array, "layer head"]]:
+    """Normalised entropy H(P[i]) / log i of every head, the mean over sequences of its minimum or mean over tokens
+    i >= 2 (wen, Eq. 1: the minimum over all); `answer` takes the tokens that predict, from `first_answer` on. Tokens
+    from `length` on do not count."""
+    found: dict[str, list] = {"entropy": [], "entropy_mean": [], "entropy_answer": [], "entropy_answer_mean": []}
+    for attention in maps:
+        rows = attention.astype(jnp.promote_types(attention.dtype, jnp.float32))
+        entropy = -jnp.sum(jax.scipy.special.xlogy(rows, rows), axis=-1)[..., 1:]
+        share = entropy / np.log(np.arange(2, attention.shape[2] + 1)).reshape(1, 1, -1).astype(entropy.dtype)
+        token = np.arange(1, attention.shape[2])
+        for name, first in (("entropy", 1), ("entropy_answer", max(first_answer, 1))):
+            counted = ((token >= first) & (token < (attention.shape[2] if length is None else length)))[None, None]
+            found[name].append(jnp.min(share, axis=-1, where=counted, initial=jnp.inf).mean(axis=0))
+            found[name + "_mean"].append(jnp.mean(share, axis=-1, where=counted).mean(axis=0))
+    return {name: jnp.stack(layers) for name, layers in found.items()}

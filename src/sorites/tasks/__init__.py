@@ -8,3 +8,5 @@ from .gates import GATES as GATES
 from .gates import Gate as Gate
 from .gates import gate_named as gate_named
 from .layout import Layout as Layout
+from .sequences import Secret as Secret
+from .sequences import Sequences as Sequences

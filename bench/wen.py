@@ -1,0 +1,71 @@
+"""Sequences per second of the one-layer GPT on parity, side by side with a plain PyTorch loop, in one run.
+
+    python bench/wen.py [--seconds 10] [--out FILE.json]
+
+Hidden 64, feed-forward 256, four heads, n=30, k=3, batch 128; both sides draw fresh data, take Adam steps and evaluate
+exact match on 2,048 held-out sequences every 40 steps. Compilation is not counted. The ratio is what counts.
+"""
+
+import argparse
+import json
+import platform
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+SIZE = {"bits": 30, "sparsity": 3, "layers": 1, "heads": 4, "width": 64, "hidden": 256, "batch": 128, "every": 40}
+
+
+def ours(chain: bool, seconds: float) -> float:
+    """One pupil, as long as asked."""
+    from sorites.models import Architecture
+    from sorites.tasks import Sequences
+    from sorites.training.sequences import Course, Pupil, teach
+
+    task = Sequences(SIZE["bits"], SIZE["sparsity"] if chain else 0)
+    architecture = Architecture(SIZE["layers"], SIZE["heads"], SIZE["width"], SIZE["hidden"])
+    course = Course(task, architecture, SIZE["batch"], SIZE["every"], probed=0)
+    pupil = Pupil(0, SIZE["sparsity"], 1e-4, 10**7, stops=False)
+    return teach(course, [pupil], seconds=seconds).pace
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=10.0, help="per measurement")
+    parser.add_argument("--repeats", type=int, default=2)
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    import jax
+
+    found: dict = {
+        "device": jax.devices()[0].device_kind,
+        "machine": platform.machine(),
+        "jax": jax.__version__,
+        "size": SIZE,
+    }
+    try:
+        import torch_wen
+    except ImportError:
+        torch_wen = None
+        print("torch is not installed: only our side is timed (pip install 'sorites[bench]')")
+    for _ in range(options.repeats):  # interleaved, so that a busy moment hits both sides
+        for chain in (True, False):
+            name = "with the chain" if chain else "without"
+            here = found.setdefault(name, {"sorites": [], "torch": []})
+            here["sorites"].append(ours(chain, options.seconds))
+            if torch_wen is not None:
+                here["torch"].append(torch_wen.throughput(chain=chain, seconds=options.seconds, **SIZE))
+    for name in ("with the chain", "without"):
+        best = {side: max(rates) for side, rates in found[name].items() if rates}
+        line = f"{name:16s} sorites {best['sorites']:10,.0f} sequences/s"
+        if "torch" in best:
+            found[name]["ratio"] = best["sorites"] / best["torch"]
+            line += f"   PyTorch {best['torch']:8,.0f}   {found[name]['ratio']:5.1f} x"
+        print(line)
+    if options.out:
+        options.out.write_text(json.dumps(found, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

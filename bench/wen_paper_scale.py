@@ -1,0 +1,229 @@
+"""Wen et al. at the paper's width on an accelerator, with JAX, Equinox and Optax alone (PyTorch only for its own side).
+
+    python bench/wen_paper_scale.py OUT --part throughput --seconds 230
+    python bench/wen_paper_scale.py OUT --part measure --seconds 500
+    python bench/wen_paper_scale.py OUT --part all --smoke
+
+Every job has a share of the time; an ensemble that runs out of it is right-censored where it stands, and what does not
+fit is left out and said so. Writes throughput.json, rows.json (the tables of the figures), ablation.json, about-*.json.
+On a machine with polars, `python bench/record_wen.py OUT COMMIT` turns rows.json into results/figures/wen/.
+"""
+
+import argparse
+import dataclasses
+import functools
+import json
+import platform
+import sys
+import time
+from pathlib import Path
+
+import equinox
+import jax
+import numpy as np
+import optax
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from sorites.models import Architecture
+from sorites.papers.wen.experiments import OnePass, one_pass
+from sorites.papers.wen.grids import LARGE, PAPER_NET
+from sorites.statistics import median_time
+from sorites.tasks import Sequences
+from sorites.training.sequences import Course, Pupil, teach
+
+BEGUN = time.perf_counter()
+
+
+def left(options) -> float:
+    return options.seconds - (time.perf_counter() - BEGUN)
+
+
+def small(size):
+    """Any size, shrunk until it only proves that the script runs."""
+    changes = {"width": 32, "hidden": 64, "batch": 32, "every": 4, "probed": 16, "held_out": 64, "seeds": 1, "bits": 12}
+    if hasattr(size, "chained"):
+        changes |= {"chained": tuple(range(1, 1 + min(3, len(size.chained)))), "bare": size.bare[:2], "budget": 4096}
+    elif hasattr(size, "presentations"):
+        changes |= {
+            "presentations": 4096,
+            "sizes": (100, 300)[: len(size.sizes)],
+            "sparsity": 3,
+            "shapes": size.shapes[:1],
+        }
+    else:
+        changes |= {"budget": 4096, "sparsity": 4, "secret": ()}
+    return dataclasses.replace(size, **changes)
+
+
+def ours(
+    layers: int, heads: int, chain: bool, seconds: float, smoke: bool, compute: str = "float32", members: int = 1
+) -> float:
+    """Sequences per second over all members, evaluation and entropy logging included; compilation is not counted."""
+    width, hidden, batch = (32, 64, 32) if smoke else (720, 2880, 512)
+    task = Sequences(30, 3 if chain else 0)
+    course = Course(task, Architecture(layers, heads, width, hidden, compute=compute), batch, 16, probed=128)
+    pupils = [Pupil(seed, 3, 1e-4, 10**6, stops=False) for seed in range(members)]
+    return teach(course, pupils, seconds=seconds, chunk=4).pace
+
+
+def throughput(options) -> dict:
+    """One layer and four, equal precision (TF32 on both sides) and bf16 products."""
+    try:
+        import torch_wen
+    except ImportError:
+        torch_wen, where = None, "torch is not installed: our side only"
+        print(where)
+    found, width, hidden = {}, *((32, 64) if options.smoke else (720, 2880))
+    spell = 0.3 if options.smoke else 5.0
+    jobs = [("1L1H with the chain", 1, 1, True, "float32"), ("1L1H without", 1, 1, False, "float32"),
+            ("4L4H with the chain", 4, 4, True, "float32"),
+            ("4L4H with the chain, bf16 products", 4, 4, True, "bfloat16"),
+            ("1L1H with the chain, bf16 products", 1, 1, True, "bfloat16")]  # fmt: skip
+    for name, layers, heads, chain, compute in jobs:
+        if left(options) < 4 * spell + 30 * (not options.smoke):
+            print(f"{name}: no time left")
+            continue
+        row = {"sorites": ours(layers, heads, chain, spell, options.smoke, compute)}
+        if layers == 1 and compute == "float32":
+            row["sorites, 8 members"] = ours(
+                layers, heads, chain, spell, options.smoke, compute, 2 if options.smoke else 8
+            )
+        if torch_wen is not None:
+            size = {"bits": 30, "sparsity": 3, "chain": chain, "layers": layers, "heads": heads, "width": width,
+                    "hidden": hidden, "batch": 32 if options.smoke else 512, "every": 16, "seconds": spell,
+                    "probed": 128}  # fmt: skip
+            row["torch"] = torch_wen.throughput(**size)
+            if compute == "bfloat16":
+                row["torch, bf16 autocast"] = torch_wen.throughput(low_precision=True, **size)
+            row["ratio"] = row["sorites"] / row["torch"]
+        found[name] = row
+        print(name, {key: round(value, 2 if key == "ratio" else 0) for key, value in row.items()}, flush=True)
+    return found
+
+
+SHARES = {  # seconds of training that a table may take, in the order of what it tells; compilation comes on top
+    "2b": 70, "1a": 100, "3a": 40, "4": 80, "5": 60, "2L2H": 50, "3b": 12, "8": 12,
+}  # fmt: skip
+
+
+def measure(options) -> tuple[dict, dict]:
+    """The tables of the figures, each with the seconds it took and whether it ran to its end."""
+    tables, notes = {}, {}
+    for name, share in SHARES.items():
+        if left(options) < min(share, 40) * (not options.smoke):
+            notes[name] = {"left out": "no time left"}
+            print(f"{name}: no time left")
+            continue
+        size = LARGE[name]
+        size = small(size) if options.smoke else size
+        ensembles = {"1a": 2, "2b": 2, "2L2H": 2, "3a": 1, "4": len(getattr(size, "shapes", "1")) + 1}.get(name, 1)
+        cut, purse = [], [1.0 if options.smoke else min(share, left(options) - 15), ensembles]
+
+        def teacher(course, pupils, cut=cut, purse=purse):
+            """What an ensemble does not use is left to those after it."""
+            budget = purse[0] / max(purse[1], 1)
+            taught = teach(course, pupils, seconds=budget, chunk=8, shrink=4)
+            purse[:] = purse[0] - min(budget, taught.seconds), purse[1] - 1
+            cut.append(not taught.finished)
+            return taught
+
+        begun = time.perf_counter()
+        tables[name] = size.tables(teacher)
+        seconds = round(time.perf_counter() - begun, 1)
+        notes[name] = {"seconds": seconds, "ensembles cut short": sum(cut), "parameters": dataclasses.asdict(size)}
+        print(name, notes[name]["seconds"], "s,", summary(tables[name]["data"]), flush=True)
+        save(options.out / "rows.json", {"tables": tables, "notes": notes})
+    return tables, notes
+
+
+def summary(rows: list[dict]) -> str:
+    """Medians by k, or final accuracies: a short line."""
+    if rows and "solved" in rows[0]:
+        parts = []
+        for chain in (True, False):
+            for sparsity in sorted({row["sparsity"] for row in rows}):
+                group = [row for row in rows if row["chain"] == chain and row["sparsity"] == sparsity]
+                if group:
+                    middle = median_time(
+                        np.array([row["samples"] for row in group]), np.array([row["solved"] for row in group])
+                    )
+                    count = f"{middle.solved}/{middle.members}"
+                    parts.append(f"{'chain' if chain else 'bare'} k={sparsity}: {middle.value:,.0f} ({count})")
+        return "; ".join(parts)
+    if rows and "accuracy" in rows[0]:
+        ends: dict[tuple, dict] = {}
+        for row in rows:
+            ends[tuple(row.get(key) for key in ("chain", "layers", "heads", "size", "seed"))] = row
+        return "; ".join(f"{key}: {row['accuracy']:.3f} at {row['samples']:,}" for key, row in ends.items())
+    return f"{len(rows)} rows"
+
+
+def ablation(options) -> list[dict]:
+    """What the released code does and the paper does not say, one switch at a time: 1L1H with the chain, k=3."""
+    base = OnePass(
+        **(
+            PAPER_NET
+            | {"layers": 1, "heads": 1, "bits": 30, "chained": (3,), "bare": (), "budget": 1_000_000, "seeds": 4}
+        )
+    )
+    variants = {
+        "paper text": base,
+        "hidden 2880": dataclasses.replace(base, hidden=2880),
+        "bf16 weights": dataclasses.replace(base, weights="bfloat16"),
+        "dropout 0.1": dataclasses.replace(base, dropout=0.1),
+        "released code": dataclasses.replace(
+            base, hidden=2880, weights="bfloat16", dropout=0.1, clip=1.0, format="released"
+        ),
+    }
+    rows = []
+    for name, size in variants.items():
+        if left(options) < 25 * (not options.smoke):
+            print(f"ablation, {name}: no time left")
+            continue
+        size = small(size) if options.smoke else size
+        found = one_pass(size, functools.partial(teach, seconds=1.0 if options.smoke else 15.0, chunk=8, shrink=64))
+        rows += [{"variant": name, **row} for row in found]
+        print("ablation", name, summary(found), flush=True)
+        save(options.out / "ablation.json", rows)
+    return rows
+
+
+def save(path: Path, value) -> None:
+    path.write_text(json.dumps(value) + "\n")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--part", choices=("throughput", "measure", "ablation", "all"), default="all")
+    parser.add_argument("--seconds", type=float, default=560.0, help="start no new work after so long")
+    parser.add_argument("--smoke", action="store_true", help="tiny sizes: only proves that the script runs")
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    tell(options)
+    if options.part in ("throughput", "all"):
+        save(options.out / "throughput.json", throughput(options))
+    if options.part in ("measure", "all"):
+        measure(options)
+    if options.part in ("ablation", "throughput", "all"):
+        ablation(options)
+    print(json.dumps(tell(options)))
+
+
+def tell(options) -> dict:
+    """Where and how this was measured; written at the start too, for the clock may end the run."""
+    about = {
+        "device": jax.devices()[0].device_kind,
+        "versions": {"python": platform.python_version(), "jax": jax.__version__, "equinox": equinox.__version__,
+                     "optax": optax.__version__, "numpy": np.__version__},
+        "command": "python bench/wen_paper_scale.py " + " ".join(sys.argv[2:]),
+        "seconds": round(time.perf_counter() - BEGUN, 1),
+        "precision": "float32 products are TF32 on both sides",
+    }  # fmt: skip
+    save(options.out / f"about-{options.part}.json", about)
+    return about
+
+
+if __name__ == "__main__":
+    main()

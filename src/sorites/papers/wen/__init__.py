@@ -1,0 +1,1 @@
+"""Wen et al.: from sparse dependence to sparse attention."""

@@ -1,0 +1,15 @@
+"""W1 to W26."""
+
+from . import block_claims, data_claims, dynamics_claims, entropy_claims, gpt_claims, representation_claims
+
+CLAIMS = sorted(
+    (
+        *data_claims.CLAIMS,
+        *representation_claims.CLAIMS,
+        *block_claims.CLAIMS,
+        *dynamics_claims.CLAIMS,
+        *gpt_claims.CLAIMS,
+        *entropy_claims.CLAIMS,
+    ),
+    key=lambda claim: int(claim.id.removeprefix("W")),
+)

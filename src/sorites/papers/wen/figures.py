@@ -1,0 +1,5 @@
+"""All figures of the paper that need no pretrained model."""
+
+from . import complexity_figures, map_figures, pass_figures
+
+FIGURES = (*complexity_figures.FIGURES, *map_figures.FIGURES, *pass_figures.FIGURES)

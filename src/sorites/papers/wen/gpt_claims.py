@@ -1,0 +1,171 @@
+"""W21 to W24: what GPTs do, at widths that two cores can train."""
+
+import dataclasses
+import math
+
+import numpy as np
+
+from ...ledger import Claim, Comparison, Evidence, at_least, at_most, shown
+from ...models import answers
+from ...statistics import compare_growth, median_time
+from ...statistics.survival import DECISIVE, Growth
+from ...training.sequences import Taught, teach
+from .experiments import SMALL_NETS, MultiPass, OnePass, Shown, columns, measured, shown_training
+from .setting import PAPER
+
+
+def growth_comparison(name: str, growth: Growth, exponential: bool) -> Comparison:
+    """Holds where the model comparison decides for the stated law, fails where it decides against it."""
+    evidence = growth.difference if exponential else -growth.difference
+    holds = True if evidence >= DECISIVE else False if evidence <= -DECISIVE else None
+    return Comparison(name, DECISIVE, evidence, None, holds)
+
+
+def _complexity(size: OnePass) -> Evidence:
+    rows = list(measured(size))
+    bare, chained = columns(rows, False), columns(rows, True)
+    growth, compared = compare_growth(*bare), []
+    for label, (sizes, samples, solved) in (("without", bare), ("with", chained)):
+        for sparsity in np.unique(sizes):
+            here = sizes == sparsity
+            found = median_time(samples[here], solved[here])
+            compared.append(shown(f"median samples {label} the chain, k={sparsity}, solved {found.solved}/{found.members}",
+                                  None, found.value))  # fmt: skip
+    last = max(set(size.bare) & set(size.chained))
+
+    def middle(sparsity: int) -> float:
+        here = chained[0] == sparsity
+        return median_time(chained[1][here], chained[2][here]).value
+
+    without = bare[1][bare[0] == last]  # censored times are lower bounds: their median is one too
+    return Evidence(
+        (
+            growth_comparison("without: AIC of linear minus AIC of exponential growth ≥", growth, True),
+            shown("without: factor per secret bit", None, growth.exponential.growth),
+            at_least(f"without / with, medians at k={last}", float(np.median(without)) / middle(last), 2.0),
+            at_most(f"with: median at k={max(size.chained)} / median at k={min(size.chained)}, against linear growth",
+                    middle(max(size.chained)) / middle(min(size.chained)), 2.0 * max(size.chained) / min(size.chained)),
+            *compared,
+        ),
+        seeds=size.seeds * (len(size.bare) + len(size.chained)),
+        departures=(SMALL_NETS,),
+    )  # fmt: skip
+
+
+def attention_on_targets(taught: Taught, index: int, count: int = 256) -> tuple[float, float]:
+    """Share of rows whose largest attention (first layer, any head) is on S[i], and the mean mass there (best head)."""
+    task, model, secret = taught.course.task, taught.model(index), taught.secret(index)
+    tokens, _ = task.validation(secret, count)
+    _, maps = answers(model, tokens, task.queries if len(model.blocks) == 1 else tuple(range(task.length)))
+    rows = np.asarray(maps[0])[:, :, -len(secret.order) :]  # [batch, head, thought, position]
+    order = np.asarray(secret.order)
+    mass = np.take_along_axis(rows, np.broadcast_to(order[None, None, :, None], (*rows.shape[:3], 1)), axis=-1)[..., 0]
+    largest = (rows.argmax(axis=-1) == order[None, None]).any(axis=1)
+    return float(largest.mean()), float(mass.max(axis=1).mean())
+
+
+def _interpretable(size: Shown) -> Evidence:
+    taught = shown_training(size)
+    found = np.array([attention_on_targets(taught, index) for index in range(len(taught.pupils))])
+    solved = taught.solved
+    compared = [
+        at_least("members that learn the chain", int(solved.sum()), math.ceil(size.seeds / 2)),
+        at_least(
+            "share of thoughts whose largest attention is S[i], solved members", float(found[solved, 0].mean()), 0.9
+        )
+        if solved.any()
+        else Comparison("share of thoughts whose largest attention is S[i]", 0.9, None, None, None),
+        shown("mean attention on S[i], solved members", 1, float(found[solved, 1].mean()) if solved.any() else None),
+    ]
+    return Evidence(tuple(compared), seeds=size.seeds, departures=(SMALL_NETS,))
+
+
+@dataclasses.dataclass(frozen=True)
+class Entropies(Shown):
+    hard: int = 8  # a sparsity that is not learned without a chain within the budget
+
+
+FALLEN, HIGH = 0.5, 0.5  # of the uniform entropy
+
+
+def sharpest(taught: Taught) -> np.ndarray:
+    """[member, evaluation]: the least normalised entropy over layers and heads."""
+    entropy = taught.history.metrics["entropy"]
+    return entropy.reshape(*entropy.shape[:2], -1).min(axis=-1)
+
+
+def _entropy_drop(size: Entropies) -> Evidence:
+    base = Shown(**{field.name: getattr(size, field.name) for field in dataclasses.fields(Shown)})
+    groups = {"with the chain": shown_training(base), "without": shown_training(base, False)}
+    failing = shown_training(dataclasses.replace(base, sparsity=size.hard), False)
+    compared = []
+    for name, taught in groups.items():
+        solved, low = taught.solved, sharpest(taught)
+        at = [int(np.argmax(taught.history.metrics["accuracy"][member] > 0.99)) for member in np.flatnonzero(solved)]
+        before = [float(low[member, 0]) for member in np.flatnonzero(solved)]
+        there = [float(low[member, when]) for member, when in zip(np.flatnonzero(solved), at, strict=True)]
+        compared.append(at_least(f"{name}: members solved", int(solved.sum()), 1))
+        if there:
+            compared.append(
+                at_most(f"{name}: entropy of the sharpest head when accuracy passes 0.99", max(there), FALLEN)
+            )
+            compared.append(shown(f"{name}: the same at the first evaluation", 1, float(np.mean(before))))
+    stuck = ~failing.solved
+    low = sharpest(failing)[stuck]
+    compared.append(at_least("members that fail without the chain", int(stuck.sum()), 1))
+    if stuck.any():
+        compared.append(at_least("failed members: least entropy of any head at any time", float(np.nanmin(low)), HIGH))
+    return Evidence(tuple(compared), seeds=3 * size.seeds, departures=(SMALL_NETS,))
+
+
+def _multi_pass(size: MultiPass) -> Evidence:
+    taught = size.taught()
+    sets = np.array([pupil.size for pupil in taught.pupils])
+    accuracy = taught.history.last("accuracy")
+    solved = {each: int(taught.solved[sets == each].sum()) for each in size.sizes}
+    few, many = min(size.sizes), max(size.sizes)
+    chain = dataclasses.replace(size, sizes=(few,), seeds=2).taught(teach, chain=True)
+    epochs = chain.samples / few
+    return Evidence(
+        (
+            at_least(f"members solved from N={few}, repeated", solved[few], math.ceil(size.seeds / 2)),
+            at_least("passes over the same set with the chain: solved", int(chain.solved.sum()), 1),
+            at_most("samples with the chain / median samples without, same set", float(np.median(chain.samples) / np.median(taught.samples[sets == few])), 0.5),
+            shown("passes with the chain", 5, float(np.median(epochs))),
+            *([at_most(f"members solved from N={many} with as many presentations", solved[many], solved[few] - 1)] if many > few else []),
+            shown("samples until solved or stopped, median, small set", None, float(np.median(taught.samples[sets == few]))),
+            shown("the same, large set", None, float(np.median(taught.samples[sets == many]))),
+            shown("mean accuracy at the end, small set", None, float(accuracy[sets == few].mean())),
+            shown("mean accuracy at the end, large set", None, float(accuracy[sets == many].mean())),
+        ),
+        seeds=size.seeds * len(size.sizes),
+        departures=(SMALL_NETS,),
+    )  # fmt: skip
+
+
+CLAIMS = (
+    Claim(
+        "W21", PAPER, "Figures 1a, 2 and 3a", "trend",
+        "One pass over fresh data: without the chain the samples needed grow exponentially in k (an exponential law beats a "
+        "linear one by AIC, budgets right-censored), with it at most linearly.",
+        {"tiny": OnePass(bits=14, chained=(1, 3), bare=(1, 2, 3), budget=60_000, held_out=512, seeds=2),
+         "quick": OnePass(seeds=4, bare=(1, 2, 3), budget=600_000)}, _complexity,
+    ),
+    Claim(
+        "W22", PAPER, "Figure 3b", "finite",
+        "A one-layer, one-head GPT taught with the chain attends from every thought mostly to its secret bit.",
+        {"tiny": Shown(heads=1, bits=12, sparsity=4, held_out=512, seeds=2, budget=120_000), "quick": Shown(heads=1, seeds=4)}, _interpretable,
+    ),
+    Claim(
+        "W23", PAPER, "Figures 1b, 5 and 11", "finite",
+        "Attention becomes sparse as accuracy jumps: where accuracy passes 0.99 the sharpest head's normalised entropy is below "
+        "one half, with the chain and without; runs that fail keep it above.",
+        {"tiny": Entropies(sparsity=2, hard=8, seeds=1, budget=40_000), "quick": Entropies(sparsity=2, hard=8, seeds=4)}, _entropy_drop,
+    ),
+    Claim(
+        "W24", PAPER, "Figures 4, 5, 9 and 10", "trend",
+        "Many passes over a small set learn a parity without the chain where as many presentations from a large set do not; with "
+        "the chain the same small set takes a fraction of the presentations.",
+        {"tiny": MultiPass(bits=12, sparsity=3, sizes=(400,), held_out=256, presentations=60_000, seeds=2), "quick": MultiPass(seeds=3)}, _multi_pass,
+    ),
+)  # fmt: skip

@@ -1,0 +1,133 @@
+"""What the figures measure: plain rows, so that a machine without polars can make them."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from ...errors import require
+from ...models import answers
+from ...training.sequences import Taught, teach
+from .experiments import MultiPass, OnePass, Shown, Teacher, one_pass
+
+Rows = list[dict[str, Any]]
+Tables = dict[str, Rows]
+POINTS = 160  # evaluations kept per curve
+
+
+def shape(name: str) -> tuple[int, int]:
+    """ "4L2H" is four layers of two heads."""
+    parts = name.upper().removesuffix("H").split("L")
+    require(
+        len(parts) == 2 and all(part.isdigit() for part in parts),
+        f"a shape is layers and heads like 4L2H: {name!r}; write one so",
+    )
+    return int(parts[0]), int(parts[1])
+
+
+@dataclasses.dataclass(frozen=True)
+class Complexity(OnePass):
+    """Sample complexity over k of one or several shapes."""
+
+    shapes: tuple[str, ...] = ("1L4H",)
+
+    def tables(self, teacher: Teacher = teach) -> Tables:
+        rows: Rows = []
+        for name in self.shapes:
+            layers, heads = shape(name)
+            fields: dict[str, Any] = {field.name: getattr(self, field.name) for field in dataclasses.fields(OnePass)}
+            fields |= {"layers": layers, "heads": heads}
+            size = OnePass(**fields)
+            rows += [{"layers": layers, "heads": heads, **row} for row in one_pass(size, teacher)]
+        return {"data": rows}
+
+
+@dataclasses.dataclass(frozen=True)
+class Maps(Shown):
+    """The attention of one trained member on one held-out sequence."""
+
+    def tables(self, teacher: Teacher = teach) -> Tables:
+        taught = self.taught(True, teacher)
+        index = int(np.argmax(taught.solved))  # the first that learned it, else the first
+        task, secret = taught.course.task, taught.secret(index)
+        tokens, _ = task.validation(secret, 1)
+        _, layers = answers(taught.model(index), tokens, tuple(range(task.length)))
+        rows: Rows = []
+        for layer, attention in enumerate(layers, start=1):
+            for (head, query, source), value in np.ndenumerate(np.asarray(attention)[0]):
+                if query >= self.bits and source <= query:
+                    rows.append({"layer": layer, "head": head + 1, "query": query + 1, "source": source + 1,
+                                 "attention": float(value)})  # fmt: skip
+        order = [{"thought": place + 1, "position": int(bit) + 1} for place, bit in enumerate(np.asarray(secret.order))]
+        outcome = {"solved": bool(taught.solved[index]), "samples": int(taught.samples[index])}
+        return {"data": rows, "secret": order, "outcome": [outcome]}
+
+
+@dataclasses.dataclass(frozen=True)
+class Curves(Shown):
+    """Accuracy and entropy along one-pass training, with the chain and without."""
+
+    def tables(self, teacher: Teacher = teach) -> Tables:
+        found: Tables = {"data": [], "entropy": []}
+        for chain in (True, False):
+            extend(found, self.taught(chain, teacher), chain=chain)
+        return found
+
+
+@dataclasses.dataclass(frozen=True)
+class Passes(MultiPass):
+    """Many passes over training sets of several sizes, for several shapes; with the chain only where asked."""
+
+    shapes: tuple[str, ...] = ("1L4H",)
+    with_chain: bool = False
+    deep_rates: tuple[float, ...] = ()  # of shapes with two layers and more; empty: the same
+
+    def tables(self, teacher: Teacher = teach) -> Tables:
+        found: Tables = {"data": [], "entropy": []}
+        for name in self.shapes:
+            layers, heads = shape(name)
+            size = dataclasses.replace(self, rates=self.deep_rates) if self.deep_rates and layers > 1 else self
+            extend(found, size.taught(teacher, False, layers, heads), chain=False, layers=layers, heads=heads)
+        if self.with_chain:
+            layers, heads = shape(self.shapes[0])
+            extend(found, self.taught(teacher, True, layers, heads), chain=True, layers=layers, heads=heads)
+        return found
+
+
+def extend(found: Tables, taught: Taught, **labels: Any) -> None:
+    """Add the curves of every member: "data" by evaluation, "entropy" by layer and head."""
+    history = taught.history
+    kept = np.unique(np.linspace(0, len(history.step) - 1, min(POINTS, len(history.step))).astype(int))
+    for member, pupil in enumerate(taught.pupils):
+        base = labels | {"sparsity": pupil.sparsity, "seed": pupil.seed, "rate": pupil.rate, "size": pupil.size}
+        measured = np.flatnonzero(np.isfinite(history.metrics["accuracy"][member]))
+        last = measured[-1] if len(measured) else 0
+        for place in np.unique(np.append(kept[kept <= last], last)):
+            at = base | {"samples": int(history.step[place]) * taught.course.batch}
+            names = ("accuracy", "loss", "training_loss")
+            found["data"].append(at | {name: float(history.metrics[name][member, place]) for name in names})
+            if "entropy" in history.metrics:
+                for (layer, head), value in np.ndenumerate(history.metrics["entropy"][member, place]):
+                    found["entropy"].append(at | {"layer": layer + 1, "head": head + 1, "entropy": float(value)})
+
+
+SMALLEST: dict[str, Any] = {"held_out": 256, "every": 20, "width": 32, "hidden": 64, "probed": 32}  # for tests
+PAPER_NET: dict[str, Any] = {
+    "width": 720, "hidden": 3072, "spread": 0.02, "batch": 512, "every": 16, "rates": (1e-4,), "probed": 128,
+}  # fmt: skip
+_slower: dict[str, Any] = PAPER_NET | {"rates": (6e-5,)}
+_deep: dict[str, Any] = PAPER_NET | {"compute": "bfloat16"}  # float32 master weights
+SECRET = (1, 2, 3, 7, 12, 13, 14, 16, 18, 19, 22, 24, 25, 26, 27, 29, 33, 34, 36, 38)  # of the released code, figure 3b
+LARGE: dict[str, Any] = {
+    "1a": Complexity(bits=30, shapes=("4L4H",), budget=10_000_000, seeds=2, **_deep),
+    "2b": Complexity(bits=30, shapes=("1L1H",), budget=10_000_000, seeds=4, **PAPER_NET),
+    "2L2H": Complexity(bits=30, shapes=("2L2H",), budget=10_000_000, seeds=2, **_deep),
+    "2a": Complexity(bits=30, shapes=("1L1H", "2L2H", "4L4H"), budget=10_000_000, seeds=2, **_deep),  # gathers the three
+    "3a": Complexity(bits=100, shapes=("1L1H",), chained=(20, 40, 60, 80, 100), bare=(), budget=1_000_000, threshold=0.995,
+                     seeds=2, **PAPER_NET),
+    "3b": Maps(layers=1, heads=1, bits=40, sparsity=20, secret=SECRET, budget=1_000_000, seeds=1, **_slower),
+    "8": Maps(layers=2, heads=2, bits=40, sparsity=20, secret=SECRET, budget=1_000_000, seeds=1, **_deep),
+    "4": Passes(bits=20, sparsity=6, sizes=(10_000,), presentations=10_000_000, shapes=("1L4H", "1L1H", "2L2H", "4L4H"),
+                with_chain=True, seeds=2, **_deep),
+    "5": Passes(bits=20, sparsity=6, sizes=(50_000, 1_000_000), presentations=10_000_000, shapes=("4L4H",), seeds=1, **_deep),
+}  # fmt: skip

@@ -1,0 +1,297 @@
+"""Figures 1b, 4, 5, 9, 10 and 11: accuracy, loss and attention entropy along training."""
+
+import dataclasses
+
+import numpy as np
+import polars as pl
+
+from ...drawing import COLOURS, new_figure
+from ..figure import Figure, Frames
+from .complexity_figures import NAMES
+from .grids import LARGE, SMALLEST, Curves, Passes
+
+PALETTE = [ink for name, ink in COLOURS.items() if name != "yellow"]
+
+
+def _measure(size: Curves | Passes, trainer) -> Frames:
+    return {name: pl.DataFrame(rows) for name, rows in size.tables().items() if rows}
+
+
+def _members(data: pl.DataFrame, *keys: str):
+    """(labels, curve) of every member."""
+    return data.sort("samples").group_by(*keys, maintain_order=True)
+
+
+def _draw_drop(frames: Frames, size: Curves):
+    figure = new_figure(9.6, 4.0)
+    axes = figure.subplots(1, 2, sharey=True)
+    seed = _shown_seed(frames["data"])
+    for ax, chain in zip(axes, (True, False), strict=True):
+        data = frames["data"].filter((pl.col("chain") == chain) & (pl.col("seed") == seed))
+        ax.plot(data["samples"], data["accuracy"], color="black", label="accuracy (whole sequences)")
+        entropy = frames["entropy"].filter(
+            (pl.col("chain") == chain) & (pl.col("seed") == seed) & (pl.col("layer") == 1)
+        )
+        for (head,), part in _members(entropy, "head"):
+            ax.plot(
+                part["samples"],
+                part["entropy"],
+                color=PALETTE[(int(head) - 1) % len(PALETTE)],
+                linewidth=1.2,
+                label=f"entropy, head {head}",
+            )  # pyright: ignore
+        ax.set(title=f"{NAMES[chain]}, k={size.sparsity}", xlabel="sequences seen", ylim=(-0.03, 1.03))
+    axes[0].set_ylabel("accuracy; normalised entropy (layer 1)")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
+    return figure
+
+
+def _shown_seed(data: pl.DataFrame) -> int:
+    """A seed that succeeds in both panels where there is one."""
+    ends = data.sort("samples").group_by("chain", "seed").agg(pl.col("accuracy").last())
+    rank = ends.group_by("seed").agg(pl.col("accuracy").sum()).sort("accuracy", "seed", descending=[True, False])
+    return int(rank["seed"][0])
+
+
+def _find_drop(frames: Frames, size: Curves) -> str:
+    low = frames["entropy"].group_by("chain", "seed", "samples").agg(pl.col("entropy").min())
+    joined = frames["data"].join(low, on=["chain", "seed", "samples"]).sort("samples")
+    parts = []
+    for chain in (True, False):
+        part = joined.filter(pl.col("chain") == chain)
+        passed = part.filter(pl.col("accuracy") > 0.99).group_by("seed", maintain_order=True).first()
+        total = part["seed"].n_unique()
+        if passed.is_empty():
+            parts.append(f"{NAMES[chain].capitalize()}: none of {total} seeds passes 0.99.")
+            continue
+        parts.append(
+            f"{NAMES[chain].capitalize()}: {passed.height} of {total} seeds pass 0.99, after {passed['samples'].median():,.0f} sequences "
+            f"(median), with the sharpest head's entropy at {passed['entropy'].median():.2f} (start {part['entropy'][0]:.2f})."
+        )
+    return " ".join(parts)
+
+
+def _draw_epochs(frames: Frames, size: Passes):
+    figure = new_figure(7.6, 4.8)
+    ax = figure.subplots()
+    data = frames["data"]
+    for number, name in enumerate(size.shapes):
+        layers, heads = (int(part) for part in name.removesuffix("H").split("L"))
+        part = data.filter(~pl.col("chain") & (pl.col("layers") == layers) & (pl.col("heads") == heads))
+        for (_, _), curve in _members(part, "seed", "rate"):
+            epochs = curve["samples"].to_numpy() / size.sizes[0]
+            ax.plot(epochs, curve["accuracy"], color=PALETTE[number % len(PALETTE)], linewidth=1.1, alpha=0.8,
+                    linestyle=("-", "--", ":")[number // len(PALETTE) % 3])  # fmt: skip
+        ax.plot(
+            [],
+            [],
+            color=PALETTE[number % len(PALETTE)],
+            linestyle=("-", "--", ":")[number // len(PALETTE) % 3],
+            label=name,
+        )
+    chain = _chain_epochs(data, size)
+    if chain is not None:
+        ax.axvline(
+            chain,
+            color=COLOURS["blue"],
+            linestyle="--",
+            linewidth=1.6,
+            label=f"with the chain: exact after {chain:.1f} passes",
+        )
+    ax.set_xscale("log")
+    ax.set(xlabel=f"passes over N={size.sizes[0]:,} sequences", ylabel="held-out accuracy")
+    ax.set_title(f"Without the chain, n={size.bits}, k={size.sparsity}, width {size.width}; {size.seeds} seeds")
+    figure.legend(loc="outside lower center", ncols=4)
+    return figure
+
+
+def _chain_epochs(data: pl.DataFrame, size: Passes) -> float | None:
+    """Passes until the first evaluation with every held-out chain right, median over members."""
+    part = data.filter(pl.col("chain") & (pl.col("accuracy") >= 1))
+    firsts = part.group_by("seed", "rate").agg(pl.col("samples").min())
+    return None if firsts.is_empty() else float(firsts["samples"].median()) / size.sizes[0]  # pyright: ignore
+
+
+def _ends(data: pl.DataFrame) -> pl.DataFrame:
+    """The last evaluation of every member."""
+    keys = [name for name in ("chain", "layers", "heads", "size", "seed", "rate") if name in data.columns]
+    return data.sort("samples").group_by(*keys, maintain_order=True).last()
+
+
+def _find_epochs(frames: Frames, size: Passes) -> str:
+    ends = _ends(frames["data"]).filter(~pl.col("chain"))
+    right = (
+        ends.group_by("layers", "heads")
+        .agg((pl.col("accuracy") >= 1).sum().alias("right"), pl.len())
+        .sort("layers", "heads")
+    )
+    shapes = ", ".join(f"{layers}L{heads}H {count} of {total}" for layers, heads, count, total in right.rows())
+    chain = _chain_epochs(frames["data"], size)
+    tail = f" With the chain: exact after {chain:.1f} passes (median)." if chain is not None else ""
+    return f"Members exact within {size.presentations:,} presentations without the chain: {shapes}.{tail}"
+
+
+def _draw_sizes(frames: Frames, size: Passes):
+    """One row per training-set size: accuracy and losses, then the entropy of every head."""
+    seed = int(frames["data"]["seed"].min())  # pyright: ignore
+    figure = new_figure(9.8, 2.6 * len(size.sizes) + 0.9)
+    axes = figure.subplots(len(size.sizes), 2, squeeze=False, sharex=True)
+    for row, number in enumerate(size.sizes):
+        data = (
+            frames["data"]
+            .filter(~pl.col("chain") & (pl.col("size") == number) & (pl.col("seed") == seed))
+            .sort("samples")
+        )
+        left, right = axes[row]
+        for name, ink, label in (("accuracy", "black", "held-out accuracy"), ("training_loss", COLOURS["green"], "training loss"),
+                                 ("loss", COLOURS["orange"], "held-out loss")):  # fmt: skip
+            left.plot(data["samples"], np.minimum(data[name].to_numpy(), 1.2), color=ink, label=label)
+        entropy = frames["entropy"].filter((pl.col("size") == number) & (pl.col("seed") == seed))
+        for (layer, head), part in _members(entropy, "layer", "head"):
+            right.plot(part["samples"], part["entropy"], color=PALETTE[(int(layer) - 1) % len(PALETTE)], linewidth=1.0, alpha=0.85,  # pyright: ignore
+                       label=f"layer {layer}" if head == 1 else None)  # fmt: skip
+        left.set(ylabel="accuracy; loss", ylim=(-0.03, 1.23), title=f"N={number:,}")
+        right.set(ylabel="normalised entropy", ylim=(-0.03, 1.03), title=f"N={number:,}: every head")
+    for ax in axes[-1]:
+        ax.set_xlabel("sequences presented")
+    handles = [part for ax in axes[0] for part in ax.get_legend_handles_labels()[0]]
+    figure.legend(handles, [handle.get_label() for handle in handles], loc="outside lower center", ncols=5)
+    return figure
+
+
+def _find_sizes(frames: Frames, size: Passes) -> str:
+    ends = _ends(frames["data"]).filter(~pl.col("chain"))
+    low = frames["entropy"].group_by("layers", "heads", "size", "seed").agg(pl.col("entropy").min())
+    parts = []
+    for number in size.sizes:
+        here, least = ends.filter(pl.col("size") == number), low.filter(pl.col("size") == number)["entropy"]
+        parts.append(
+            f"N={number:,}: {here.filter(pl.col('accuracy') >= 1).height} of {here.height} members exact, mean accuracy "
+            f"{here['accuracy'].mean():.2f}, least entropy of any head {least.min():.2f} (median over members {least.median():.2f})"
+        )
+    return "; ".join(parts) + "."
+
+
+def _draw_final(frames: Frames, size: Passes):
+    ends = _ends(frames["data"]).filter(~pl.col("chain"))
+    figure = new_figure(2.5 * len(size.sizes) + 1.6, 3.4)
+    axes = np.atleast_1d(figure.subplots(1, len(size.sizes), sharey=True))
+    layers, heads = (sorted(ends[name].unique()) for name in ("layers", "heads"))
+    image = None
+    for ax, number in zip(axes, size.sizes, strict=True):
+        grid = np.full((len(layers), len(heads)), np.nan)
+        for (layer, head), group in ends.filter(pl.col("size") == number).group_by("layers", "heads"):
+            place = layers.index(layer), heads.index(head)
+            grid[place] = group["accuracy"].max()
+            ax.text(place[1] + 0.5, place[0] + 0.5, f"{grid[place]:.2f}", ha="center", va="center", fontsize=9,
+                    color="black" if grid[place] > 0.75 else "white")  # fmt: skip
+        image = ax.pcolormesh(grid, cmap="cividis", vmin=0.5, vmax=1, edgecolors="white")
+        ax.set_xticks(np.arange(len(heads)) + 0.5, heads)
+        ax.set_yticks(np.arange(len(layers)) + 0.5, layers)
+        ax.set(title=f"N={number:,}", xlabel="heads")
+        ax.grid(False)
+    axes[0].set_ylabel("layers")
+    assert image is not None
+    figure.colorbar(image, ax=list(axes), label="best final accuracy; chance is 0.5")
+    return figure
+
+
+def _find_final(frames: Frames, size: Passes) -> str:
+    ends = _ends(frames["data"])
+    bare = ends.filter(~pl.col("chain"))
+    text = (
+        f"Without the chain (n={size.bits}, k={size.sparsity}) the best of {bare.height} members ends at accuracy "
+        f"{bare['accuracy'].max():.3f}, the mean at {bare['accuracy'].mean():.3f}."
+    )
+    chain = _chain_epochs(frames["data"], size)
+    return text + (
+        f" With the chain: exact after {chain:.1f} passes over N={size.sizes[0]:,} (median)." if chain else ""
+    )
+
+
+def _draw_grid(frames: Frames, size: Passes):
+    figure = new_figure(3.1 * len(size.sizes) + 0.6, 2.2 * len(size.shapes) + 0.9)
+    axes = figure.subplots(len(size.shapes), len(size.sizes), squeeze=False, sharex=True, sharey=True)
+    for row, name in enumerate(size.shapes):
+        layers, heads = (int(part) for part in name.removesuffix("H").split("L"))
+        for column, number in enumerate(size.sizes):
+            ax = axes[row, column]
+            part = frames["data"].filter(
+                (pl.col("layers") == layers)
+                & (pl.col("heads") == heads)
+                & (pl.col("size") == number)
+                & ~pl.col("chain")
+            )
+            for (_, _), curve in _members(part, "seed", "rate"):
+                ax.plot(curve["samples"], curve["accuracy"], color="black", linewidth=1.2)
+                ax.plot(
+                    curve["samples"],
+                    np.minimum(curve["training_loss"].to_numpy(), 1.2),
+                    color=COLOURS["green"],
+                    linewidth=1.0,
+                )
+                ax.plot(
+                    curve["samples"], np.minimum(curve["loss"].to_numpy(), 1.2), color=COLOURS["orange"], linewidth=1.0
+                )
+            ax.set_title(f"{name}, N={number:,}")
+            ax.set_ylim(-0.03, 1.23)
+    for ax in axes[-1]:
+        ax.set_xlabel("sequences presented")
+    for ax in axes[:, 0]:
+        ax.set_ylabel("accuracy; loss")
+    for ink, label in (
+        ("black", "held-out accuracy"),
+        (COLOURS["green"], "training loss"),
+        (COLOURS["orange"], "held-out loss (cut at 1.2)"),
+    ):
+        axes[0, 0].plot([], [], color=ink, label=label)
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return figure
+
+
+TINY = Passes(bits=12, sparsity=2, sizes=(300, 1000), presentations=10_000, seeds=1, **SMALLEST)
+ALL = "Adam 5e-4 with linear decay at quick scale; the held-out inputs are never trained on. "
+FIGURES = (
+    Figure(
+        "wen/1b", "Entropy falls as accuracy jumps",
+        "Normalised entropy (Eq. 1) of the heads of layer 1 and held-out accuracy, one seed. " + ALL,
+        {"tiny": Curves(sparsity=2, seeds=4, bits=12, budget=10_000, stops=False, **SMALLEST),
+         "quick": Curves(sparsity=2, seeds=3, budget=60_000, every=10, stops=False)}, _measure, _draw_drop, _find_drop, seconds=30,
+    ),
+    Figure(
+        "wen/4", "Many passes over a small set, without the chain",
+        "Held-out accuracy of every member; the dashed line is the same set with the chain. The released code trains one layer at "
+        "1e-4 and deeper nets at 6e-5. " + ALL,
+        {"tiny": dataclasses.replace(TINY, sizes=(300,), with_chain=True, seeds=2),
+         "quick": Passes(sizes=(4000,), presentations=400_000, shapes=("1L1H", "1L2H", "1L4H", "2L2H"), with_chain=True, seeds=2),
+         "paper": LARGE["4"]}, _measure, _draw_epochs, _find_epochs, seconds=150,
+    ),
+    Figure(
+        "wen/5", "A small set learned, a large one not?",
+        "The same number of presentations from a small and a large training set, without the chain, one seed: accuracy and losses "
+        "(cut at 1.2), and the entropy of every head. " + ALL,
+        {"tiny": TINY, "quick": Passes(sizes=(4000, 60_000), presentations=400_000, shapes=("1L4H",), seeds=3, stops=False),
+         "paper": LARGE["5"]}, _measure, _draw_sizes, _find_sizes, seconds=60,
+    ),
+    Figure(
+        "wen/9", "A harder parity without the chain stays at chance",
+        "Best final accuracy over rates and seeds. The printed caption says with CoT; the text and the data are without it. " + ALL,
+        {"tiny": dataclasses.replace(TINY, sparsity=6),
+         "quick": Passes(sparsity=8, sizes=(1000, 4000, 16_000), presentations=150_000, shapes=("1L1H", "1L4H", "2L1H", "2L4H"), with_chain=True, seeds=1)},
+        _measure, _draw_final, _find_final, seconds=120,
+    ),
+    Figure(
+        "wen/10", "Training-set size against shape",
+        "Accuracy and losses for several set sizes and shapes, without the chain. The paper's 1-layer 1-head is 1-layer 2-head in "
+        "the released code. " + ALL,
+        {"tiny": TINY,
+         "quick": Passes(sizes=(1000, 4000, 60_000), presentations=200_000, shapes=("1L2H", "1L4H", "2L2H"), seeds=2, stops=False)},
+        _measure, _draw_grid, _find_sizes, seconds=150,
+    ),
+    Figure(
+        "wen/11", "Entropy of every head, small and large set",
+        "As figure 5 for two layers; each line is a head. " + ALL,
+        {"tiny": TINY, "quick": Passes(sizes=(4000, 60_000), presentations=200_000, shapes=("2L2H",), seeds=1, stops=False)},
+        _measure, _draw_sizes, _find_sizes, seconds=60,
+    ),
+)  # fmt: skip

@@ -1,0 +1,349 @@
+"""Training a GPT on sequences: one pass over fresh data or many over a fixed set, evaluated on the device.
+
+A course is static and is the compile key; everything that may differ between pupils is an array. Step s of a pupil
+draws the inputs numbered s*batch.., so a history does not depend on chunk length or company.
+"""
+
+import dataclasses
+import time
+from collections.abc import Sequence
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, Bool, Float, Int, Key
+
+from ..errors import require
+from ..models.gpt import GPT, Architecture, gpt
+from ..models.gpt_reduced import answers
+from ..probes.attention import head_entropies
+from ..tasks.sequences import Secret, Sequences
+from .cache import use_compilation_cache
+from .history import History
+from .progress import Listener, Progress, listener_or
+
+CHUNK = 16  # evaluations per call of the compiled program
+
+
+@dataclasses.dataclass(frozen=True)
+class Course:
+    """What every pupil of an ensemble shares."""
+
+    task: Sequences
+    architecture: Architecture
+    batch: int = 512
+    every: int = 8  # steps between evaluations
+    repeated: bool = False  # many passes over the pupil's `size` first inputs
+    clip: float | None = None  # of the gradient's norm
+    probed: int = 256  # held-out sequences whose attention entropy is measured; 0: none
+
+    def __post_init__(self):
+        for name in ("batch", "every"):
+            require(getattr(self, name) >= 1, f"{name} counts something: {name}={getattr(self, name)}; use 1 or more")
+        count = self.task.held_out
+        require(self.probed <= count, f"entropy is measured on held-out sequences: {self.probed} of {count}; use fewer")
+
+
+@dataclasses.dataclass(frozen=True)
+class Pupil:
+    """One training, up to its course."""
+
+    seed: int
+    sparsity: int
+    rate: float
+    steps: int  # the budget; the rate decays linearly to zero over it
+    size: int = 0  # training inputs in multi-pass training
+    threshold: float = 1.0  # share of held-out sequences that must be right in every target
+    stops: bool = True  # once solved
+    order: str = "ascending"
+    secret: tuple[int, ...] | None = None
+
+    def __post_init__(self):
+        require(self.rate > 0, f"a rate is a positive number: rate={self.rate}; use one above 0")
+        require(self.steps >= 1, f"a budget is at least one step: steps={self.steps}; use 1 or more")
+        require(0 <= self.seed < 2**31, f"a seed is a number from 0 to 2^31 - 1: seed={self.seed}; use such a number")
+
+
+class Student(eqx.Module):
+    """A pupil as a pytree of arrays; the engine adds a leading axis."""
+
+    secret: Secret
+    model: GPT
+    state: optax.OptState
+    key: Key[Array, "*pupil"]  # of dropout
+    rate: Float[Array, "*pupil"]
+    steps: Int[Array, "*pupil"]
+    size: Int[Array, "*pupil"]
+    threshold: Float[Array, "*pupil"]
+    stops: Bool[Array, "*pupil"]
+    step: Int[Array, "*pupil"]
+    solved_at: Int[Array, "*pupil"]
+    diverged: Bool[Array, "*pupil"]
+
+    @property
+    def done(self) -> Bool[Array, "*pupil"]:
+        return (self.step >= self.steps) | self.diverged | (self.stops & (self.solved_at >= 0))
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Taught:
+    """What an ensemble leaves behind."""
+
+    history: History  # solved_at counts steps
+    models: GPT  # leading axis: pupil
+    secrets: Secret
+    pupils: tuple[Pupil, ...]
+    course: Course
+    seconds: float
+    pace: float  # sequences per second over all members, after the first chunk (which compiles); NaN if there is one
+    finished: bool  # False where the time ran out
+
+    @property
+    def samples(self) -> np.ndarray:
+        """Sequences seen when solved, else when stopped."""
+        solved = self.history.solved_at >= 0
+        return np.where(solved, self.history.solved_at.astype(np.int64) * self.course.batch, self.history.samples)
+
+    @property
+    def solved(self) -> np.ndarray:
+        return self.history.solved_at >= 0
+
+    def model(self, index: int) -> GPT:
+        return _take(self.models, index)
+
+    def secret(self, index: int) -> Secret:
+        return _take(self.secrets, index)
+
+
+def rule(course: Course) -> optax.GradientTransformation:
+    """Adam without weight decay; its rate is applied by the step, for it decays."""
+    parts = [optax.clip_by_global_norm(course.clip)] if course.clip else []
+    return optax.chain(*parts, optax.scale_by_adam(b1=0.9, b2=0.999, eps=1e-8))
+
+
+def loss_of(course: Course, model: GPT, secret: Secret, tokens, targets, key) -> Float[Array, ""]:
+    """Cross-entropy, mean over sequences and taught targets. Dropout on embeddings needs the literal model."""
+    if course.architecture.dropout:
+        logits, _ = jax.vmap(model)(tokens, jax.random.split(key, len(tokens)))
+        logits = logits[:, course.task.queries[0] :]
+    else:
+        logits, _ = answers(model, tokens, course.task.queries)
+    return _cross_entropy(logits, targets, course.task.taught(secret))
+
+
+def _cross_entropy(
+    logits: Float[Array, "batch target 2"], targets: Int[Array, "batch target"], taught: Bool[Array, " target"]
+) -> Float[Array, ""]:
+    margin = (logits[..., 1] - logits[..., 0]).astype(jnp.float32)
+    terms = jax.nn.softplus(jnp.where(targets > 0, -margin, margin)).mean(axis=0)
+    return jnp.sum(jnp.where(taught, terms, 0)) / jnp.sum(taught)
+
+
+def step(course: Course, student: Student) -> tuple[Student, Float[Array, ""]]:
+    """One update, and the training loss before it."""
+    if course.repeated:
+        tokens, targets = course.task.repeated(student.secret, student.step, course.batch, student.size)
+    else:
+        tokens, targets = course.task.fresh(student.secret, student.step, course.batch)
+    key = jax.random.fold_in(student.key, student.step) if course.architecture.dropout else student.key
+    loss, gradient = eqx.filter_value_and_grad(
+        lambda model: loss_of(course, model, student.secret, tokens, targets, key)
+    )(student.model)
+    updates, state = rule(course).update(gradient, student.state)
+    rate = student.rate * (1 - student.step / student.steps)  # linear decay
+    model = jax.tree.map(lambda weight, move: (weight - rate * move).astype(weight.dtype), student.model, updates)
+    moved = eqx.tree_at(lambda s: (s.model, s.state, s.step), student, (model, state, student.step + 1))
+    return moved, loss
+
+
+def evaluate(course: Course, student: Student) -> dict[str, Array]:
+    """On held-out sequences: share with every target right, targets right, loss, and entropy of every head."""
+    tokens, targets = course.task.validation(student.secret)
+    logits, _ = answers(student.model, tokens, course.task.queries)
+    taught = course.task.taught(student.secret)
+    right = (logits[..., 1] > logits[..., 0]) == (targets > 0)
+    found = {
+        "accuracy": jnp.mean(jnp.all(right | ~taught[None], axis=1)),
+        "targets": jnp.mean(right, where=taught[None]),
+        "loss": _cross_entropy(logits, targets, taught),
+    }
+    if course.probed:
+        everywhere = tuple(range(course.task.length))
+        _, maps = answers(student.model, tokens[: course.probed], everywhere)
+        found |= head_entropies(maps, course.task.queries[0], student.secret.length)
+    return {name: jnp.asarray(value, jnp.float32) for name, value in found.items()}
+
+
+def segment(course: Course, student: Student) -> tuple[Student, dict[str, Array]]:
+    """The steps between two evaluations, and the evaluation; a student that is done stands still."""
+    static = eqx.filter(student, eqx.is_array, inverse=True)
+
+    def walk(carry, _):
+        arrays, total = carry
+        moved, loss = step(course, eqx.combine(arrays, static))
+        return (eqx.filter(moved, eqx.is_array), total + loss), None
+
+    def work(arrays):
+        (arrays, total), _ = jax.lax.scan(walk, (arrays, jnp.zeros(())), None, length=course.every)
+        moved = eqx.combine(arrays, static)
+        found = evaluate(course, moved) | {"training_loss": total / course.every}
+        solved = (moved.solved_at < 0) & (found["accuracy"] >= moved.threshold)
+        moved = eqx.tree_at(
+            lambda s: (s.solved_at, s.diverged),
+            moved,
+            (jnp.where(solved, moved.step, moved.solved_at), ~jnp.isfinite(found["loss"])),
+        )
+        return eqx.filter(moved, eqx.is_array), found
+
+    def rest(arrays):
+        shapes = eqx.filter_eval_shape(work, arrays)[1]
+        return arrays, jax.tree.map(lambda leaf: jnp.full(leaf.shape, jnp.nan, leaf.dtype), shapes)
+
+    arrays, found = jax.lax.cond(student.done, rest, work, eqx.filter(student, eqx.is_array))
+    return eqx.combine(arrays, static), found
+
+
+@eqx.filter_jit(donate="all-except-first")
+def _advance(course: Course, students: Student, segments: int, together: bool) -> tuple[Student, dict[str, Array]]:
+    """The compiled program: `segments` evaluations of every student."""
+    arrays, static = eqx.partition(students, eqx.is_array)
+
+    def many(arrays):
+        def body(arrays, _):
+            moved, found = segment(course, eqx.combine(arrays, static))
+            return eqx.filter(moved, eqx.is_array), found
+
+        return jax.lax.scan(body, arrays, None, length=segments)
+
+    arrays, found = (jax.vmap(many) if together else lambda arrays: jax.lax.map(many, arrays))(arrays)
+    return eqx.combine(arrays, static), found
+
+
+@eqx.filter_jit
+def _models(course: Course, seeds: Int[Array, " pupil"]) -> tuple[GPT, optax.OptState, Key[Array, " pupil"]]:
+    def one(seed):
+        _, model_key, drop_key = jax.random.split(jax.random.key(seed), 3)
+        model = gpt(course.architecture, course.task.length, model_key)
+        return model, rule(course).init(eqx.filter(model, eqx.is_inexact_array)), drop_key
+
+    return eqx.filter_vmap(one, out_axes=eqx.if_array(0))(seeds)
+
+
+def enrol(course: Course, pupils: Sequence[Pupil]) -> Student:
+    """The students before any step, along a leading axis."""
+    secrets = []
+    for pupil in pupils:
+        if course.repeated:
+            require(
+                1 <= pupil.size <= course.task.trainable,
+                f"a training set has at least one input and spares the held-out ones: size={pupil.size}; "
+                f"use 1 to {course.task.trainable}",
+            )
+        key = jax.random.split(jax.random.key(pupil.seed), 3)[0]
+        secrets.append(course.task.draw(key, pupil.sparsity, pupil.order, pupil.secret))
+    model, state, key = _models(course, jnp.asarray([pupil.seed for pupil in pupils], jnp.int32))
+
+    def each(field: str, dtype) -> Array:
+        return jnp.asarray([getattr(pupil, field) for pupil in pupils], dtype)
+
+    count = len(pupils)
+    return Student(
+        secret=jax.tree.map(lambda *leaves: jnp.stack(leaves), *secrets),
+        model=model,
+        state=state,
+        key=key,
+        rate=each("rate", jnp.float32),
+        steps=each("steps", jnp.int32),
+        size=each("size", jnp.int32),
+        threshold=each("threshold", jnp.float32),
+        stops=each("stops", bool),
+        step=jnp.zeros(count, jnp.int32),
+        solved_at=jnp.full(count, -1, jnp.int32),
+        diverged=jnp.zeros(count, bool),
+    )
+
+
+def teach(
+    course: Course,
+    pupils: Sequence[Pupil],
+    lanes: str = "auto",
+    seconds: float | None = None,
+    chunk: int = CHUNK,
+    shrink: int = 2,
+    progress: Listener | None = None,
+) -> Taught:
+    """Train one member per pupil until it is done; `seconds` of training after the first chunk, which
+    compiles, end the ensemble (right-censored).
+
+    Together, finished members are dropped when only 1/`shrink` are left (a new size is a new program); apart, a
+    finished member costs nothing.
+    """
+    require(len(pupils) > 0, "an ensemble needs at least one pupil: pupils=0; use 1 or more")
+    require(lanes in ("auto", "together", "apart"), f"lanes are auto, together or apart: lanes={lanes!r}; use one")
+    use_compilation_cache()
+    progress = listener_or(progress)
+    together = jax.default_backend() != "cpu" if lanes == "auto" else lanes == "together"
+    begun = time.perf_counter()
+    active, running = np.arange(len(pupils)), enrol(course, pupils)
+    everyone = running  # stale while all are running: the program reuses their memory
+    records: list[dict[str, np.ndarray]] = []
+    longest, out_of_time = max(pupil.steps for pupil in pupils), False
+    done, compiled, before = np.zeros(len(pupils), bool), begun, 0
+    steps = np.zeros(len(pupils), np.int64)
+    while not done.all() and not out_of_time:
+        if together and shrink * (~done[active]).sum() <= len(active):
+            everyone = _put(everyone, active, running)
+            keep = active[~done[active]]
+            size = 1 << max(len(keep) - 1, 0).bit_length()
+            active = np.concatenate([keep, active[done[active]]])[:size]
+            running = _take(everyone, active)
+        running, found = _advance(course, running, chunk, together)
+        measured = jax.tree.map(lambda leaf: _spread(np.asarray(leaf), active, len(pupils)), found)  # noqa: B023
+        records.append(measured)
+        done[active], steps[active] = np.asarray(running.done), np.asarray(running.step)
+        if len(records) == 1:
+            compiled, before = time.perf_counter(), int(steps.sum())
+        out_of_time = seconds is not None and time.perf_counter() - compiled >= seconds
+        if progress is not None:
+            at = min(len(records) * chunk * course.every, longest)
+            solved = int((np.asarray(running.solved_at) >= 0).sum()) + len(pupils) - len(active)
+            progress(Progress(1, 1, at, longest, len(pupils), solved, time.perf_counter() - begun))
+    everyone = _put(everyone, active, running)
+    history = _history(course, pupils, everyone, records)
+    now = time.perf_counter()
+    pace = (int(steps.sum()) - before) * course.batch / (now - compiled) if len(records) > 1 else float("nan")
+    return Taught(history, everyone.model, everyone.secret, tuple(pupils), course, now - begun, pace, bool(done.all()))
+
+
+def _history(course: Course, pupils: Sequence[Pupil], students: Student, records) -> History:
+    metrics = {name: np.concatenate([record[name] for record in records], axis=1) for name in records[0]}
+    kept = np.atleast_1d(np.isfinite(metrics["training_loss"]).any(axis=0))
+    steps = np.asarray(students.step)
+    return History(
+        seeds=np.asarray([pupil.seed for pupil in pupils]),
+        stage=np.ones(int(kept.sum()), int),
+        step=(1 + np.flatnonzero(kept)) * course.every,
+        metrics={name: values[:, kept] for name, values in metrics.items()},
+        solved_at=np.asarray(students.solved_at),
+        samples=steps.astype(np.int64) * course.batch,
+        diverged=np.asarray(students.diverged),
+        secrets=np.asarray(students.secret.mask),
+    )
+
+
+def _take(tree, index):
+    return jax.tree.map(lambda leaf: leaf[index] if eqx.is_array(leaf) else leaf, tree)
+
+
+def _put(everyone, index: np.ndarray, some):
+    if len(index) == jax.tree.leaves(everyone)[0].shape[0]:
+        return some
+    return jax.tree.map(lambda a, b: a.at[index].set(b) if eqx.is_array(a) else a, everyone, some)
+
+
+def _spread(leaf: np.ndarray, active: np.ndarray, pupils: int) -> np.ndarray:
+    wide = np.full((pupils, *leaf.shape[1:]), np.nan, leaf.dtype)
+    wide[active] = leaf
+    return wide

@@ -1,0 +1,86 @@
+"""Every claim of Wen et al. at tiny scale, and every figure from its tables."""
+
+import dataclasses
+import json
+
+import pytest
+
+from sorites.drawing import style
+from sorites.errors import SpecError
+from sorites.ledger import verify
+from sorites.papers.paper import PAPERS
+from sorites.papers.wen.experiments import OnePass, best
+from sorites.papers.wen.grids import shape
+from sorites.papers.wen.three_steps import Recipe
+from sorites.report.figures import read_tables, results_folder
+
+PAPER = PAPERS["wen"]
+CLAIMS, FIGURES = PAPER.claims(), PAPER.figures()
+
+
+def test_the_catalogue_is_complete():
+    assert list(CLAIMS) == [f"W{number}" for number in range(1, 27)]
+    names = ["1a", "1b", "2a", "2b", "2c", "3a", "3b", "4", "5", "8", "9", "10", "11"]
+    assert {f"wen/{name}" for name in names} == set(FIGURES)
+
+
+@pytest.mark.parametrize("id", CLAIMS)
+def test_claims_come_out_as_expected(id):
+    verdict = verify(CLAIMS[id], "tiny")
+    json.dumps(verdict.record(), allow_nan=False)
+    assert verdict.as_expected, verdict
+
+
+@pytest.mark.parametrize("id", FIGURES)
+def test_figures_draw_from_their_tables(id):
+    figure = FIGURES[id]
+    size = figure.sizes["tiny"]
+    frames = figure.measure(size, None)
+    assert frames["data"].height > 0
+    with style():
+        picture = figure.draw(frames, size)
+    assert [ax for ax in picture.axes if ax.get_xlabel() or ax.get_title(loc="left")]
+    assert figure.find is not None
+    assert figure.find(frames, size).endswith(".")
+
+
+RECORDED = sorted(path.name for path in (results_folder() / "figures" / "wen").glob("*") if path.is_dir())
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_recorded_tables_draw_at_paper_scale(name):
+    figure = FIGURES[f"wen/{name}"]
+    size = figure.sizes["paper"]
+    frames = read_tables(results_folder() / "figures" / "wen" / name, dataclasses.asdict(size))
+    assert frames is not None, "results/ holds other settings than the figure's"
+    with style():
+        figure.draw(frames, size)
+    assert figure.find is not None
+    assert figure.find(frames, size)
+
+
+def test_the_best_rate_counts():
+    rows = [
+        {"chain": True, "sparsity": 1, "seed": 0, "rate": 1e-3, "samples": 500, "solved": True},
+        {"chain": True, "sparsity": 1, "seed": 0, "rate": 1e-4, "samples": 900, "solved": True},
+        {"chain": True, "sparsity": 2, "seed": 0, "rate": 1e-3, "samples": 1000, "solved": False},
+        {"chain": True, "sparsity": 2, "seed": 0, "rate": 1e-4, "samples": 900, "solved": True},
+    ]
+    assert [(row["rate"], row["samples"]) for row in best(rows)] == [(1e-3, 500), (1e-4, 900)]
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Recipe(samples=100), "samples=100"),
+        (lambda: Recipe(start="one"), "start='one'"),
+        (lambda: Recipe(sparsity=0), "sparsity=0"),
+        (lambda: shape("4x4"), "4L2H"),
+        (lambda: OnePass(heads=5).course(20, 3), "divisor"),
+        (lambda: OnePass(bits=8).course(8, 3), "held_out"),
+        (lambda: OnePass(rates=(0.0,)).pupils(2), "rate=0.0"),
+    ],
+)
+def test_settings_that_cannot_run_are_refused(make, words):
+    with pytest.raises(SpecError, match=words):
+        make()

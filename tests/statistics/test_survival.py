@@ -1,0 +1,61 @@
+"""Censored times: the textbook curve, medians with intervals, and growth that is told apart."""
+
+import math
+
+import numpy as np
+import pytest
+
+from sorites.errors import SpecError
+from sorites.statistics import compare_growth, kaplan_meier, median_time
+
+
+def test_product_limit_by_hand():
+    """Six members: 6, 6, 6, 6*, 7, 10 with one censored at 6 (Gehan's first rows)."""
+    curve = kaplan_meier(np.array([6, 6, 6, 6, 7, 10]), np.array([True, True, True, False, True, True]))
+    np.testing.assert_allclose(curve.times, [6, 7, 10])
+    np.testing.assert_allclose(curve.unsolved, [0.5, 0.25, 0.0])
+    assert curve.variance[0] == pytest.approx(3 / (6 * 3))
+
+
+def test_medians():
+    times, solved = np.arange(1.0, 10.0), np.ones(9, bool)
+    found = median_time(times, solved)
+    assert found.value == 5
+    assert found.interval.low < 5 < found.interval.high
+    late = median_time(times, times < 3)
+    assert math.isinf(late.value)
+    assert math.isinf(late.interval.high)
+    assert late.solved == 2
+    assert math.isinf(median_time(times, np.zeros(9, bool)).value)
+
+
+def test_coverage():
+    """95 % intervals of exponential times, half of them at risk of censoring, cover the true median."""
+    generator, covered = np.random.default_rng(0), 0
+    for _ in range(200):
+        times, ends = generator.exponential(1.0, 24), generator.uniform(0.2, 3.0, 24)
+        found = median_time(np.minimum(times, ends), times <= ends)
+        covered += found.interval.low <= math.log(2) <= found.interval.high
+    assert covered >= 180
+
+
+@pytest.mark.parametrize("law", ["linear", "exponential"])
+def test_growth_is_told_apart(law):
+    generator = np.random.default_rng(1)
+    sizes = np.repeat([1, 2, 3, 4], 8)
+    median = 5_000.0 * sizes if law == "linear" else 5_000.0 * 12.0 ** (sizes - 1)
+    times = median * np.exp(0.15 * generator.normal(size=32))
+    budget = 1e6
+    found = compare_growth(sizes, np.minimum(times, budget), times < budget)
+    assert found.verdict == law
+    fit = getattr(found, law)
+    assert fit.first == pytest.approx(5_000, rel=0.5)
+    if law == "exponential":
+        assert fit.growth == pytest.approx(12, rel=0.5)
+
+
+def test_one_size_tells_nothing():
+    with pytest.raises(SpecError, match="three sizes"):
+        compare_growth(np.array([1, 1]), np.array([2.0, 3.0]), np.array([True, True]))
+    flat = compare_growth(np.array([1, 2, 3]), np.array([5.0, 5.0, 5.0]), np.array([True, True, True]))
+    assert flat.verdict == "inconclusive"
