@@ -38,7 +38,9 @@ def test_features_equal_the_literal_network():
     drawn = Sentences(names, actions[:, None], chained(jnp.asarray(ACTION.table), actions[:, None], start))
 
     def reduced(trained):
-        return features.one_step_loss(eqx.tree_at(lambda f: (f.actions, f.values), small, trained), jnp.asarray(ACTION.table))
+        return features.one_step_loss(
+            eqx.tree_at(lambda f: (f.actions, f.values), small, trained), jnp.asarray(ACTION.table)
+        )
 
     def literal(trained):
         model = features.literal(eqx.tree_at(lambda f: (f.actions, f.values), small, trained), WORDS)
@@ -68,7 +70,9 @@ def test_four_numbers_equal_the_literal_attention():
     own = drawn
     for step in (1, 2, 3):
         logits = jax.vmap(model)(encode(own, WORDS, step))[:, 4, WORDS.first_value : WORDS.blank]
-        own = eqx.tree_at(lambda s: s.values, own, own.values.at[:, step].set(logits.argmax(axis=-1)))
+        own = eqx.tree_at(
+            lambda s: s.values, own, own.values.at[:, step].set(logits.argmax(axis=-1).astype(own.values.dtype))
+        )
     np.testing.assert_array_equal(written, own.values[:, 1:])
     padded = jnp.pad(drawn.actions, ((0, 0), (0, 5)))
     shorter = routing.rollout(small, numbers, padded, drawn.values[:, 0], 3, jnp.asarray(3))
@@ -84,7 +88,9 @@ def test_descent_on_four_numbers_equals_descent_on_the_blocks():
     batch = two_steps(action).batch
     orders = jnp.asarray([[a, b, c] for a in range(3) for b in range(3) for c in range(3) if len({a, b, c}) == 3])
     count = len(batch.actions)
-    drawn = Sentences(jnp.repeat(orders, count, axis=0), jnp.tile(batch.actions, (6, 1)), jnp.tile(batch.values, (6, 1)))
+    drawn = Sentences(
+        jnp.repeat(orders, count, axis=0), jnp.tile(batch.actions, (6, 1)), jnp.tile(batch.values, (6, 1))
+    )
     model, mask, rate = features.literal(small, words), block_mask(words), 0.7
 
     def total(scores, model):

@@ -21,9 +21,10 @@ def clauses():
     return encode(TASK.sentences(jax.random.key(1), 6), WORDS, 5)
 
 
-@pytest.mark.parametrize(
-    "fields", [{}, {"residual": 1.0, "normalised": True}, {"positions": "learned"}, {"positions": "rope"}, {"positions": "alibi"}]
-)  # fmt: skip
+KINDS = ({}, {"residual": 1.0, "normalised": True}, *({"positions": kind} for kind in ("learned", "rope", "alibi")))
+
+
+@pytest.mark.parametrize("fields", KINDS)
 def test_cached_rollout_equals_reading_the_prefix_again(fields):
     model, given = made(**fields), clauses()
     found = jax.jit(rollout)(model, given[:, :4], given[:, 4], jnp.asarray(4)).clauses

@@ -23,7 +23,9 @@ GOOD = Routing(*(jnp.asarray(number) for number in (6.0, 0.0, 6.0, 0.0)))
 
 def labels(noise=0.0, confidence=0.0, annotator=GOOD):
     table = jnp.asarray(ACTION.table)
-    source = SelfLabelled(FEATURES, annotator, table, jax.random.key(0), jnp.asarray(noise), jnp.asarray(confidence), 4, 200)
+    source = SelfLabelled(
+        FEATURES, annotator, table, jax.random.key(0), jnp.asarray(noise), jnp.asarray(confidence), 4, 200
+    )
     return eqx.filter_jit(source)(jnp.asarray(0))
 
 
@@ -43,9 +45,8 @@ def test_self_training_lowers_the_error_at_each_length():
     assert float(start.loss[-1]) < float(start.loss[0])
     for stage in self_train(FEATURES, start.end, ACTION, 12, 2, 30, 64, jax.random.key(1)):
         assert float(stage.history.right.min()) == 1
-        errors = [float(jax.tree.map(lambda leaf, i=i: leaf[i], stage.history.routing).masses(stage.length, jnp.asarray(2)).error)
-                  for i in (0, -1)]  # fmt: skip
-        assert errors[1] < errors[0]
+        along = jax.vmap(lambda path, length=stage.length: path.masses(length, jnp.asarray(2)))(stage.history.routing)
+        assert float(along.error[-1]) < float(along.error[0])
     still = train_routing(FEATURES, start.end, two_steps(ACTION, 1), (2,), 12, 5, until=1e9)
     np.testing.assert_array_equal(still.routing.predicate, np.full(6, float(start.end.predicate), np.float32))
 

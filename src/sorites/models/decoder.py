@@ -91,6 +91,7 @@ class Decoder(eqx.Module):
 
     def _heads(self, stream, weight, places, rotate: bool = True):
         parts = (stream @ weight).reshape(*stream.shape[:-1], self.spec.heads, -1)
+        parts = jnp.swapaxes(parts, -2, -3)  # heads before clauses: attention then needs no transposed copy
         return _rotated(parts, places) if rotate and self.spec.positions == "rope" else parts
 
     def keys_values(self, stream: Float[Array, "*batch clause width"], places: Int[Array, " clause"]):
@@ -99,14 +100,14 @@ class Decoder(eqx.Module):
     def attend(
         self,
         stream: Float[Array, "*batch query width"],
-        keys: Float[Array, "*batch clause head part"],
-        values: Float[Array, "*batch clause head part"],
+        keys: Float[Array, "*batch head clause part"],
+        values: Float[Array, "*batch head clause part"],
         seen: Bool[Array, "query clause"],
         places: tuple[Int[Array, " query"], Int[Array, " clause"]],
     ) -> tuple[Float[Array, "*batch query taught token"], Float[Array, "*batch head query clause"]]:
         """Logits of the next clause, and the attention that made them."""
         queries = self._heads(stream, self.query, places[0])
-        scores = jnp.einsum("...qhp,...khp->...hqk", queries, keys) / math.sqrt(keys.shape[-1])
+        scores = jnp.einsum("...hqp,...hkp->...hqk", queries, keys) / math.sqrt(keys.shape[-1])
         if self.spec.positions == "alibi":
             slopes = 2.0 ** (-8.0 * (jnp.arange(self.spec.heads) + 1) / self.spec.heads)
             distance = (places[0][:, None] - places[1][None]).astype(scores.dtype)
@@ -114,7 +115,7 @@ class Decoder(eqx.Module):
             scores = scores + jnp.expand_dims(bias, tuple(range(scores.ndim - 3)))
         hidden = jnp.expand_dims(seen, tuple(range(scores.ndim - 2)))
         attention = jax.nn.softmax(jnp.where(hidden, scores, -1e30), axis=-1)
-        pulled = jnp.einsum("...hqk,...khp->...qhp", attention, values)
+        pulled = jnp.swapaxes(jnp.einsum("...hqk,...hkp->...hqp", attention, values), -2, -3)
         stream = self.residual * stream + pulled.reshape(stream.shape) @ self.out
         bias = jnp.expand_dims(self.up_bias, tuple(range(stream.ndim - 1)))
         inner = jax.nn.relu(self._scaled(stream) @ self.up + bias)
@@ -138,12 +139,12 @@ class Decoder(eqx.Module):
         return self.attend(answers, keys, values, seen, (places[half:], places))
 
 
-def _rotated(parts: Float[Array, "*batch clause head part"], places: Int[Array, " clause"]):
+def _rotated(parts: Float[Array, "*batch head clause part"], places: Int[Array, " clause"]):
     """Rotary positions."""
     half = parts.shape[-1] // 2
     angle = places[:, None].astype(parts.dtype) * 10_000.0 ** (-jnp.arange(half)[None] / half)
     lead = tuple(range(parts.ndim - 3))
-    turn, lift = (jnp.expand_dims(f(angle)[:, None], lead) for f in (jnp.cos, jnp.sin))
+    turn, lift = (jnp.expand_dims(f(angle)[None], lead) for f in (jnp.cos, jnp.sin))
     first, second = parts[..., :half], parts[..., half:]
     return jnp.concatenate([first * turn - second * lift, first * lift + second * turn], axis=-1)
 
@@ -201,7 +202,7 @@ def rollout(
     places = jnp.concatenate([steps, length + steps])
     table = model.table()
     keys, values = model.keys_values(model.embed(table, predicates, steps, PREDICATE), steps)
-    room = jnp.zeros((count, longest, *keys.shape[2:]), keys.dtype)
+    room = jnp.zeros_like(keys)
     blank = jnp.full((count, SLOTS), spec.vocabulary.blank, given.dtype)
 
     def write(step, carry):
@@ -209,8 +210,8 @@ def rollout(
         place = (length + step)[None]
         stream = model.embed(table, clause[:, None], place)
         key, value = model.keys_values(stream, place)
-        keys = jax.lax.dynamic_update_slice_in_dim(keys, key, longest + step, 1)
-        values = jax.lax.dynamic_update_slice_in_dim(values, value, longest + step, 1)
+        keys = jax.lax.dynamic_update_slice_in_dim(keys, key, longest + step, 2)
+        values = jax.lax.dynamic_update_slice_in_dim(values, value, longest + step, 2)
         seen = jnp.concatenate([steps < length, steps <= step])[None]
         logits, attention = model.attend(stream, keys, values, seen, (place, places))
         words = jnp.argmax(logits[:, 0], axis=-1).astype(clause.dtype)
@@ -221,8 +222,8 @@ def rollout(
 
     start = (
         given,
-        jnp.concatenate([keys, room], axis=1),
-        jnp.concatenate([values, room], axis=1),
+        jnp.concatenate([keys, room], axis=2),
+        jnp.concatenate([values, room], axis=2),
         jnp.zeros_like(predicates),
         jnp.zeros((2, longest), keys.dtype),
     )

@@ -197,6 +197,7 @@ def _draw_maps(frames: Frames, size: Study):
     for ax, action in zip(axes, size.pair, strict=True):
         image = _heat(ax, _grid(frames["data"], "plain", action), action)
     axes[0].set_ylabel("query")
+    assert image is not None
     figure.colorbar(image, ax=list(axes), label="attention", shrink=0.95)
     return figure
 
@@ -229,6 +230,7 @@ def _draw_permuted(frames: Frames, size: Study):
     for ax in axes:
         ax.set_xlabel("place (p predicates, a answers)")
     axes[0].set_ylabel("query")
+    assert image is not None
     figure.colorbar(image, ax=list(axes), label="attention", shrink=0.95)
     return figure
 
@@ -272,6 +274,7 @@ def _along(which: int):
                 )
             row[1].set(ylim=(0, 1), title=f"{action}: diagonal", xlabel="position in the sentence", ylabel="attention")
             row[1].legend(loc="upper right")
+        assert image is not None
         figure.colorbar(image, ax=list(axes[:, 0]), label="attention", shrink=0.9)
         return figure
 

@@ -55,7 +55,9 @@ def _closed_forms(model: Clause, sentences: Sentences, step: int):
         mixed = jnp.einsum("k,ksv->sv", attention, embedded)
         xi = jnp.einsum("ijr,ijrsv,ksv->k", active, model.neurons, embedded)
         centred = attention * (xi - attention @ xi)
-        return active[..., None, None] * mixed, jnp.einsum("sv,k,ktw->svtw", embedded[-1], centred, embedded)
+        return active[..., None, None] * mixed[None, None, None], jnp.einsum(
+            "sv,k,ktw->svtw", embedded[-1], centred, embedded
+        )
 
     neurons, scores = jax.vmap(one)(seen, target)
     return neurons.mean(axis=0), scores.mean(axis=0)

@@ -78,8 +78,7 @@ def _self_trained(name: str, size: Theory, stages: int, steps: int, samples: int
 
 def masses(history: RoutingHistory, length: int = 2, step: int = 2) -> Masses:
     """Attention along the run, one row per step."""
-    found = jax.vmap(lambda routing: routing.masses(length, jnp.asarray(step)))(history.routing)
-    return jax.tree.map(np.asarray, found)
+    return jax.vmap(lambda routing: routing.masses(length, jnp.asarray(step)))(history.routing)
 
 
 @functools.partial(jax.jit, static_argnums=5)
@@ -153,6 +152,7 @@ def winners(history: FeatureHistory, action: Action) -> tuple[Int[np.ndarray, "v
 
 def ensemble_magnitudes(features: Features, action: Action) -> Float[np.ndarray, "value neuron source"]:
     """Mean of V_{j,r}(g, y) over the fibre of (j, y): one combination if the action is simply transitive."""
-    pairs = np.asarray(features.pairs(), float)  # [class, neuron, action, value]
+    moves, states = np.asarray(features.actions, float), np.asarray(features.values, float)
+    pairs = (moves[..., :, None] + states[..., None, :]) / 2  # [class, neuron, action, value]
     reaches = action.table[None] == np.arange(action.values)[:, None, None]  # [class, action, value]
     return (pairs * reaches[:, None]).sum(axis=2) / reaches.sum(axis=1)[:, None]

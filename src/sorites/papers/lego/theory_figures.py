@@ -113,6 +113,7 @@ def _draw_blocks(frames: Frames, size: Worked):
         ax.grid(False)
     axes[0].invert_yaxis()  # shared by both panels
     axes[0].set_ylabel("variable of the query (slot 4)")
+    assert image is not None
     figure.colorbar(image, ax=list(axes), label="score", shrink=0.9)
     return figure
 
@@ -333,6 +334,7 @@ def _draw_features(frames: Frames, size: Neurons):
             )
             ax.grid(False)
         row[0].set_ylabel("neuron that won\nvalue y, class 0")
+    assert image is not None
     figure.colorbar(image, ax=axes.ravel().tolist(), label="feature / B", shrink=0.9)
     return figure
 
@@ -341,11 +343,11 @@ def _find_features(frames: Frames, size: Neurons) -> str:
     parts = []
     for run in size.runs:
         data = frames["data"].filter(pl.col("task") == run.action)
-        moves = data.filter((pl.col("source") == "action") & (pl.col("feature") > 0))["feature"].mean()
-        states = data.filter((pl.col("source") == "value") & (pl.col("neuron") == pl.col("column")))["feature"].mean()
-        parts.append(
-            f"{run.action}: V(g) = {moves:.2f} B, V(y) = {states:.2f} B, ratio {moves / states:.2f} (C_α = {imbalance(action_named(run.action)):.2f})"
-        )  # pyright: ignore
+        moves = data.filter((pl.col("source") == "action") & (pl.col("feature") > 0))["feature"].to_numpy().mean()
+        own = (pl.col("source") == "value") & (pl.col("neuron") == pl.col("column"))
+        states = data.filter(own)["feature"].to_numpy().mean()
+        ratio, law = moves / states, imbalance(action_named(run.action))
+        parts.append(f"{run.action}: V(g) = {moves:.2f} B, V(y) = {states:.2f} B, ratio {ratio:.2f} (C_α = {law:.2f})")
     return "Winning neurons, " + "; ".join(parts) + "."
 
 
