@@ -71,9 +71,9 @@ def _symmetric_gap(size: Symmetric) -> tuple[float, float]:
             with_weights(model, flat.reshape(model.weights.shape)), task, secret, "truth", 1.0, where
         ).ravel()
 
-    times = np.linspace(0, 60, 7)
-    literal = gradient_flow(eqx.filter_jit(field), np.zeros(model.weights.size), times, 1e-8).states
-    reduced = size.flow(60, 7).states
+    times = np.linspace(0, 20, 3)
+    literal = gradient_flow(eqx.filter_jit(field), np.zeros(model.weights.size), times, 1e-7).states
+    reduced = size.flow(20, 3).states
     shape = (len(times), *model.weights.shape)
     return gap, float(np.abs(literal.reshape(shape)[:, 0, 0] - reduced[:, size.child_class[0]]).max())
 

@@ -117,8 +117,8 @@ def test_refusals(model):
         PolicyGradient(credit(TASK.layout), "group")
     with pytest.raises(SpecError, match="batch=10, times=4"):
         Repeated(10, 4)
+    wide = Parity(24, 2)
     with pytest.raises(SpecError, match="at most 20 bits"):
-        wide = Parity(24, 2)
         expected_reward(positional(wide, policy_for("parity"), "previous-level"), wide, jnp.arange(2), np.ones(1))
     with pytest.raises(SpecError, match="labels='self'"):
         expected_reward(model, TASK, jnp.arange(4), WHERE, "self")

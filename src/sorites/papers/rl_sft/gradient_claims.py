@@ -40,7 +40,7 @@ def literal_gradient(model: Positional, task: Boolean, secret, shares) -> jax.Ar
 
     def score(model):  # a token of probability zero is never drawn
         chance = likelihoods(model)
-        return jnp.sum(weight * advantage * jnp.log(jnp.where(chance > 0, chance, 1)))
+        return jnp.sum(weight[None] * advantage * jnp.log(jnp.where(chance > 0, chance, 1)))
 
     return eqx.filter_grad(score)(model).weights
 

@@ -40,7 +40,7 @@ def parities(bits: int, sparsity: int | None = None) -> Float[np.ndarray, "funct
     inputs = assignments(bits)
     sizes = range(bits + 1) if sparsity is None else (sparsity,)
     chosen = [list(subset) for size in sizes for subset in itertools.combinations(range(bits), size)]
-    return np.array([inputs[subset].prod(axis=0) for subset in chosen])
+    return np.array([inputs[subset].prod(axis=0) for subset in chosen], float)
 
 
 @in_float64
