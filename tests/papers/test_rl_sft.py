@@ -1,5 +1,6 @@
 """Every claim of RL-SFT at tiny scale, every figure from its tables, and the reductions against their literal twins."""
 
+import dataclasses
 import json
 
 import equinox as eqx
@@ -14,8 +15,10 @@ from sorites.ledger import verify
 from sorites.papers.paper import PAPERS
 from sorites.papers.rl_sft.exact import pretrained, reward_gradient, secret_of, with_weights
 from sorites.papers.rl_sft.experiments import Experiment, updates_to_exact
+from sorites.papers.rl_sft.grids import LARGE
 from sorites.papers.rl_sft.setting import Stepped
 from sorites.papers.rl_sft.symmetric import Symmetric
+from sorites.report.figures import read_tables, results_folder
 from sorites.theory.precision import in_float64
 from sorites.training import train
 from sorites.training.flow import gradient_flow
@@ -48,6 +51,18 @@ def test_figures_draw_from_their_tables(id):
     assert [ax for ax in picture.axes if ax.get_xlabel() or ax.get_title(loc="left")]
     if figure.find is not None:
         assert figure.find(frames, size).endswith(".")
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_recorded_tables_draw_at_paper_scale(name):
+    figure, size = FIGURES[f"rl-sft/{name}"], LARGE[name]
+    folder = results_folder() / "figures" / "rl-sft" / name
+    if not folder.exists():
+        pytest.skip("nothing is recorded yet")
+    frames = read_tables(folder, dataclasses.asdict(size))
+    assert frames is not None, "results/ holds other settings than the figure's"
+    with style():
+        figure.draw(frames, size)
 
 
 def test_a_theorem_at_her_size():
@@ -135,3 +150,26 @@ def test_more_noise_than_signal_breaks_learning():
     history = train([quiet.run(), loud.run()], [0, 0]).history
     assert np.isfinite(updates_to_exact(history)).tolist() == [True, False]
     assert jax.numpy.isfinite(history.last("thoughts")).all()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"method": "sft", "forcing": 0.5, "rule": "adam", "rate": 0.1, "freeze": "none"},
+        {"estimator": "group", "samples": 512, "rule": "gd", "rate": 100.0},
+        {"method": "outcome", "freeze": "magnitude"},
+        {
+            "method": "filtered",
+            "decomposition": "serial",
+            "sparsity": 3,
+            "gate": "nor",
+            "loss": "logistic",
+            "updates": 2,
+        },
+    ],
+    ids=lambda fields: "-".join(map(str, fields.values())),
+)
+def test_every_way_of_teaching_runs(fields):
+    size = Experiment(**{"bits": 6, "sparsity": 4, "samples": 256, "updates": 1, "chains": 64} | fields)
+    history = train(size.run(), [0]).history
+    assert np.isfinite(history.last("thoughts")).all()

@@ -167,7 +167,10 @@ def _find_variance(frames: Frames, size: Variance) -> str:
     words = ""
     if sparse.height >= 3:
         slope = log_log_slope(sparse["bits"].to_numpy(), sparse["variance"].to_numpy())
-        words = f" Over k-sparse parities it falls as d^{slope.value:.1f}: polynomially at fixed k, not exponentially."
+        words = (
+            f" Over k-sparse parities its log-log slope here is {slope.value:.1f}; they number C(d,k), so at fixed k the bound is "
+            "polynomial in d, not exponential."
+        )
     return f"Over all parities the variance is {ratio.min():.3f} to {ratio.max():.3f} of the bound and falls by a factor {1 / halving:.1f} per bit.{words}"
 
 

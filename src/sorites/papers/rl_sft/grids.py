@@ -64,7 +64,7 @@ class LabelNoise:
 
     def experiment(self, way: str, noise: float) -> Experiment:
         chosen = WAYS[way]
-        updates = _updates(self.bits, self.sparsity, chosen["method"])
+        updates = _updates(self.bits, self.sparsity, "sft")  # the same number of chains for all
         return Experiment(self.bits, self.sparsity, self.gate, rate=self.rate, samples=self.samples, block=self.block, noise=noise,
                           updates=updates, seeds=self.seeds, freeze="none", **chosen)  # pyright: ignore  # fmt: skip
 
