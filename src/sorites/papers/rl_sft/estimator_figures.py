@@ -11,7 +11,16 @@ import polars as pl
 
 from ...drawing import COLOURS, band, new_figure
 from ...statistics import log_log_slope
-from ...supervision import AbstractSource, PolicyGradient, Repeated, Sampled, Supervision, credit, process_reward
+from ...supervision import (
+    AbstractSource,
+    PolicyGradient,
+    Repeated,
+    Sampled,
+    Supervision,
+    assignments,
+    credit,
+    process_reward,
+)
 from ...tasks import Boolean
 from ...theory.precision import in_float64
 from ..figure import Figure, Frames
@@ -119,8 +128,6 @@ class Variance:
 
 @in_float64
 def _variance(size: Variance, trainer) -> Frames:
-    from ...supervision import assignments
-
     rows = []
     for bits in size.bits:
         slopes = np.asarray(answer_slopes(pretrained(Tree(bits, size.sparsity).task()), assignments(bits)))
