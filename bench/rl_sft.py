@@ -51,8 +51,9 @@ def ours(samples: int, repeats: int) -> dict:
     for bits, sparsity in ((20, 16), (1000, 512)):
 
         def count(bits=bits, sparsity=sparsity):
-            gate = GATE_COEFFICIENTS["parity"]
-            jax.block_until_ready(uniform_gradient(bits, sparsity, policy_for("parity"), gate))
+            with jax.enable_x64(True):
+                gate = GATE_COEFFICIENTS["parity"]
+                jax.block_until_ready(uniform_gradient(bits, sparsity, policy_for("parity"), gate))
 
         found[f"count chain, d={bits}, k={sparsity}"] = clocked(count, repeats)
     return found

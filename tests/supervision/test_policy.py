@@ -13,12 +13,14 @@ from sorites.supervision import (
     CountChain,
     ExactReward,
     ExpectedReward,
+    Own,
     PolicyGradient,
     Repeated,
     Sampled,
     credit,
     expected_reward,
     process_reward,
+    rollout,
 )
 from sorites.tasks import Boolean, Parity
 
@@ -46,6 +48,11 @@ def _estimate(taught, source, model, secret):
     return -source(objective, model, TASK, secret, None, jax.random.key(1)).weights
 
 
+@eqx.filter_jit
+def _exact(model, secret, discount):
+    return ExactReward(6, WHERE, "prefix", discount)(None, model, TASK, secret, None, None).weights
+
+
 @pytest.mark.parametrize(
     ("signal", "source", "discount"),
     [
@@ -59,7 +66,7 @@ def _estimate(taught, source, model, secret):
 )
 def test_estimators_are_unbiased(signal, source, discount, model, secret):
     found = _estimate(process_reward(TASK.layout, signal), source, model, secret)
-    exact = ExactReward(6, WHERE, "prefix", discount)(None, model, TASK, secret, None, None).weights
+    exact = _exact(model, secret, np.float32(discount))
     np.testing.assert_allclose(found, -exact, atol=0.006)  # 60,000 chains: a standard error below 0.0015
 
 
@@ -67,7 +74,7 @@ def test_a_group_baseline_keeps_all_but_one_share(model, secret):
     """Subtracting the group's own mean scales the expected gradient by (G-1)/G."""
     signal = PolicyGradient(credit(TASK.layout, "step"), "group", 4)
     found = _estimate(process_reward(TASK.layout, signal), Repeated(60_000, 4), model, secret)
-    exact = ExactReward(6, WHERE)(None, model, TASK, secret, None, None).weights
+    exact = _exact(model, secret, np.float32(0))
     np.testing.assert_allclose(found, -0.75 * exact, atol=0.006)
 
 
@@ -76,7 +83,7 @@ def test_counting_is_the_exact_gradient_at_uniform_attention(gate):
     task = Boolean(6, 4, gate)
     model, secret = positional(task, policy_for(gate), "previous-level"), task.draw(jax.random.key(2))
     counted = CountChain()(None, model, task, secret, None, None).weights
-    exact = ExactReward(6, WHERE)(None, model, task, secret, None, None).weights
+    exact = eqx.filter_jit(ExactReward(6, WHERE))(None, model, task, secret, None, None).weights
     np.testing.assert_allclose(counted, exact, atol=1e-7)
 
 
@@ -97,15 +104,14 @@ def test_serial_chains_have_exact_rewards_too():
 
 def test_own_thoughts_of_a_batch_are_those_of_each_chain(model, secret):
     """The batched generation of the positional model against one chain at a time."""
-    from sorites.supervision import Own, rollout
-
     chains = TASK.sample(secret, jax.random.key(3), 16)
-    batch = Own("greedy")(model, chains, jax.random.key(0), None)
-    for index in range(16):
-        chain = jax.tree.map(lambda leaf: leaf[..., index], chains)  # noqa: B023
-        tokens, scores = rollout(model, chain, jax.random.key(0), "greedy")
-        np.testing.assert_array_equal(tokens, batch.tokens[..., index])
-        np.testing.assert_allclose(scores, batch.scores[..., index], atol=1e-6)
+    batch = eqx.filter_jit(Own("greedy"))(model, chains, jax.random.key(0), None)
+    single = jax.jit(
+        jax.vmap(lambda chain: rollout(model, chain, jax.random.key(0), "greedy"), in_axes=-1, out_axes=-1)
+    )
+    tokens, scores = single(chains)
+    np.testing.assert_array_equal(tokens, batch.tokens)
+    np.testing.assert_allclose(scores, batch.scores, atol=1e-6)
 
 
 def test_refusals(model):
@@ -117,8 +123,8 @@ def test_refusals(model):
         PolicyGradient(credit(TASK.layout), "group")
     with pytest.raises(SpecError, match="batch=10, times=4"):
         Repeated(10, 4)
+    wide = Parity(24, 2)
     with pytest.raises(SpecError, match="at most 20 bits"):
-        wide = Parity(24, 2)
         expected_reward(positional(wide, policy_for("parity"), "previous-level"), wide, jnp.arange(2), np.ones(1))
     with pytest.raises(SpecError, match="labels='self'"):
         expected_reward(model, TASK, jnp.arange(4), WHERE, "self")

@@ -31,7 +31,7 @@ class Blocks(AbstractSource):
 
     @property
     def samples(self) -> Any:  # one number per member once members are stacked
-        return self.block * self.count
+        return self.block * np.asarray(self.count, np.int64)
 
     def __call__(self, objective, model, task, secret, pool, key):
         def add(index, total):

@@ -20,6 +20,7 @@ LARGEST = 2**27  # states times inputs held at once
 
 def assignments(count: int) -> Int[np.ndarray, "token state"]:
     """All signs of `count` tokens; the first token varies fastest, +1 before -1."""
+    require(count <= 20, f"listing signs is for at most 20 tokens: {count}; use fewer bits, or sample")
     codes = np.arange(2**count)
     return 1 - 2 * ((codes[None] >> np.arange(count)[:, None]) & 1)
 

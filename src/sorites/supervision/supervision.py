@@ -20,6 +20,10 @@ def _weights(where) -> Array | np.ndarray:
     return where if isinstance(where, jax.Array) else np.asarray(where, np.float32)
 
 
+def _chance(flips) -> Array | np.ndarray | None:
+    return flips if flips is None or isinstance(flips, jax.Array) else np.asarray(flips, np.float32)
+
+
 class Supervision(eqx.Module):
     """One term of what a stage minimises. `where` weighs thoughts and slots; `depth` is the readout layer."""
 
@@ -28,7 +32,9 @@ class Supervision(eqx.Module):
     where: Float[Array | np.ndarray, "thought slot"] = eqx.field(converter=_weights)
     signal: AbstractSignal
     depth: int | None = eqx.field(static=True, default=None)
-    flips: Float[Array | np.ndarray, ""] | None = None  # chance that a label (so a token's reward) is inverted
+    flips: Float[Array | np.ndarray, ""] | None = eqx.field(
+        converter=_chance, default=None
+    )  # chance that a label (so a token's reward) is inverted
 
     def __call__(
         self, model: AbstractModel, task: AbstractTask, secret, chains: Chain, key: Key[Array, ""]

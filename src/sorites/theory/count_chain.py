@@ -86,7 +86,7 @@ def below(bits: int, sparsity: int, link: Link, level: int) -> tuple[np.ndarray,
     """The sums S of the tokens below a level and their chances, at uniform attention."""
     sizes = level_sizes(bits, sparsity)
     state = binomial(bits, jnp.full((1,), 0.5))[0]
-    for size, here in itertools.pairwise(sizes):
+    for size, here in itertools.pairwise(sizes[:level]):
         state = state @ binomial(here, (1 + link((2.0 * jnp.arange(size + 1) - size) / size)) / 2)
     size = sizes[level - 1]
     return 2 * np.arange(size + 1) - size, np.asarray(state)

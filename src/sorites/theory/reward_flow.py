@@ -30,7 +30,7 @@ def time_at(growth: float, keys: int, tokens: int) -> float:
 
 def escape_time(keys: int, tokens: int, child: float = 0.25) -> float:
     """When each child holds this share; (k-1) d^2 / 8 for child = 1/4 and many bits."""
-    return time_at(growth_at(child, keys), keys, tokens)
+    return 0.0 if keys == 2 else time_at(growth_at(child, keys), keys, tokens)  # two keys: half on each from the start
 
 
 def late_shares(keys: int, tokens: int, time: float) -> tuple[float, float]:
@@ -59,5 +59,5 @@ def two_step_reward(
 
 
 def initial_ratio(bits: int, sparsity: int) -> float:
-    """Second over first reward term at uniform attention, per token of the second level... 24 (1 - 2/k) / d^2."""
+    """Second over first reward term at uniform attention: 24 (1 - 2/k) / d^2 (App. G.2)."""
     return 24 * (1 - 2 / sparsity) / bits**2

@@ -5,6 +5,8 @@ import numpy as np
 
 from ...ledger import Claim, Erratum, Evidence, at_most, equal, shown, worst
 from ...models import policy_for
+from ...supervision import assignments
+from ...supervision.expected import walk
 from ...theory import count_chain, sign_dynamics
 from ...theory.precision import in_float64
 from .exact import keys_by_level, pretrained, pulls, reward_gradient, secret_of, signs, stepped
@@ -132,9 +134,6 @@ def _means(size: Tree) -> Evidence:
 
 
 def _enumerated_means(task) -> list[float]:
-    from ...supervision import assignments
-    from ...supervision.expected import walk
-
     levels, last = walk(pretrained(task), assignments(task.bits))
     found = [float(jnp.mean(jnp.sum(here.chance * here.means[0], axis=1))) for here in levels]
     assert abs(found[-1] - float(jnp.mean(last[:, 0] - last[:, 1]))) < EXACT

@@ -102,6 +102,7 @@ class Updates:
     shares: tuple[float, ...] = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
     rate: float = 4.0
     limit: int = 20
+    sizes: tuple[int, ...] = (5, 6, 7, 8, 9, 10, 11)  # bits of the unfiltered serial chain of four secret bits
 
 
 @in_float64
@@ -119,7 +120,12 @@ def _updates(size: Updates, trainer) -> Frames:
             rows += [
                 {"gate": gate, "chain": chain, "teaching": name, "updates": found} for name, found in counts.items()
             ]
-    return {"data": pl.DataFrame(rows, schema_overrides={"updates": pl.Int64})}
+    free = [
+        {"bits": bits, "updates": mixed_updates(Boolean(bits, 4, "parity", "serial"), 0.0, size.rate, size.limit)}
+        for bits in size.sizes
+    ]  # pyright: ignore
+    types = {"updates": pl.Int64}
+    return {"data": pl.DataFrame(rows, schema_overrides=types), "free": pl.DataFrame(free, schema_overrides=types)}
 
 
 def _draw_updates(frames: Frames, size: Updates):
@@ -133,8 +139,9 @@ def _draw_updates(frames: Frames, size: Updates):
                 "updates"
             ][0]
             grid[row, column] = np.nan if found is None else found
-    figure = new_figure(1.25 * len(columns) + 3.0, 0.5 * len(names) + 1.9)
-    ax = figure.subplots()
+    figure = new_figure(1.15 * len(columns) + 6.0, 0.5 * len(names) + 1.9)
+    ax, right = figure.subplots(1, 2, width_ratios=[1.9, 1])
+    _draw_free(right, frames["free"], size)
     image = ax.pcolormesh(
         np.ma.masked_invalid(np.log2(grid)),
         cmap="cividis_r",
@@ -165,6 +172,28 @@ def _draw_updates(frames: Frames, size: Updates):
     return figure
 
 
+def _draw_free(ax, free: pl.DataFrame, size: Updates) -> None:
+    """Unfiltered SFT of the serial parity chain against the number of bits."""
+    done, never = free.filter(pl.col("updates").is_not_null()), free.filter(pl.col("updates").is_null())
+    ax.plot(done["bits"], done["updates"], "o", color=COLOURS["blue"], label="exact")
+    ax.plot(
+        never["bits"],
+        [size.limit] * never.height,
+        "x",
+        color=COLOURS["vermillion"],
+        markersize=8,
+        label=f"not within {size.limit}",
+    )
+    ax.set(
+        title="Own thoughts, serial PARITY, k=4",
+        xlabel="bits d",
+        ylabel="updates until exact",
+        ylim=(0, size.limit + 1),
+    )
+    ax.set_xticks(size.sizes)
+    ax.legend()
+
+
 def _find_updates(frames: Frames, size: Updates) -> str:
     data, words = frames["data"], []
     for (chain, gate), part in data.filter(pl.col("teaching") != "RL").group_by(["chain", "gate"], maintain_order=True):
@@ -174,7 +203,14 @@ def _find_updates(frames: Frames, size: Updates) -> str:
         count = f"{found.min()}" if len(found) and found.min() == found.max() else f"{found.min()} to {found.max()}"
         words.append(f"{chain} {gate} {', '.join(filter(None, (count if len(found) else '', late)))}")
     reward = data.filter(pl.col("teaching") == "RL")["updates"]
-    return f"Updates of SFT over the mixtures: {'; '.join(words)}. RL: {reward.min()} to {reward.max()}."
+    free = frames["free"]
+    exact, failed = (
+        free.filter(rule)["bits"].to_list() for rule in (pl.col("updates").is_not_null(), pl.col("updates").is_null())
+    )
+    return (
+        f"Updates of SFT over the mixtures: {'; '.join(words)}. RL: {reward.min()} to {reward.max()}. "
+        f"Own thoughts on serial PARITY, k=4: exact at d = {', '.join(map(str, exact)) or 'none'}, not at {', '.join(map(str, failed)) or 'none'}."
+    )
 
 
 FIGURES = (
@@ -187,7 +223,7 @@ FIGURES = (
     Figure(
         "rl-sft/updates", "Updates until exact",
         "RL with process reward, and SFT on mixtures of own and true thoughts (the share of teacher forcing in the loss), for trees and "
-        "serial chains; population gradients, sign updates, no level frozen.",
-        {"tiny": Updates(5, 4, 3, ("parity",), (0.0, 1.0), limit=3), "quick": Updates()}, _updates, _draw_updates, _find_updates, seconds=40,
+        "serial chains; population gradients, sign updates, no level frozen. Right: on serial PARITY own thoughts fail at some sizes only.",
+        {"tiny": Updates(5, 4, 3, ("parity",), (0.0, 1.0), limit=3, sizes=(5,)), "quick": Updates()}, _updates, _draw_updates, _find_updates, seconds=40,
     ),
 )  # fmt: skip

@@ -11,7 +11,16 @@ import polars as pl
 
 from ...drawing import COLOURS, band, new_figure
 from ...statistics import log_log_slope
-from ...supervision import AbstractSource, PolicyGradient, Repeated, Sampled, Supervision, credit, process_reward
+from ...supervision import (
+    AbstractSource,
+    PolicyGradient,
+    Repeated,
+    Sampled,
+    Supervision,
+    assignments,
+    credit,
+    process_reward,
+)
 from ...tasks import Boolean
 from ...theory.precision import in_float64
 from ..figure import Figure, Frames
@@ -119,8 +128,6 @@ class Variance:
 
 @in_float64
 def _variance(size: Variance, trainer) -> Frames:
-    from ...supervision import assignments
-
     rows = []
     for bits in size.bits:
         slopes = np.asarray(answer_slopes(pretrained(Tree(bits, size.sparsity).task()), assignments(bits)))
@@ -167,7 +174,10 @@ def _find_variance(frames: Frames, size: Variance) -> str:
     words = ""
     if sparse.height >= 3:
         slope = log_log_slope(sparse["bits"].to_numpy(), sparse["variance"].to_numpy())
-        words = f" Over k-sparse parities it falls as d^{slope.value:.1f}: polynomially at fixed k, not exponentially."
+        words = (
+            f" Over k-sparse parities its log-log slope here is {slope.value:.1f}; they number C(d,k), so at fixed k the bound is "
+            "polynomial in d, not exponential."
+        )
     return f"Over all parities the variance is {ratio.min():.3f} to {ratio.max():.3f} of the bound and falls by a factor {1 / halving:.1f} per bit.{words}"
 
 

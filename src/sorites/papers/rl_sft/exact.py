@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from ...errors import require
 from ...models import Positional, policy_for, positional
 from ...supervision import Own, Supervision, assignments, expected_reward
 from ...tasks import Boolean, Chain
@@ -54,6 +55,7 @@ def loss_gradient(
     model: Positional, task: Boolean, secret, taught: Supervision
 ) -> tuple[Float[Array, "thought position"], Float[Array, "thought position"]]:
     """Descent direction of a loss over every input, divided by k - 1, and the largest that any one input has."""
+    require(task.bits <= 14, f"a gradient per input is for at most 14 bits: bits={task.bits}; use fewer")
     chains, count = task.enumerate(secret), task.layout.thoughts
 
     def loss(weights, chain: Chain):
@@ -107,6 +109,10 @@ def keys_by_level(task: Boolean) -> list[int]:
 
 def every_trajectory(task: Boolean, secret) -> Chain:
     """Every input with every sequence of thoughts."""
+    require(
+        task.bits + task.layout.thoughts <= 16,
+        f"every trajectory is for at most 16 bits and thoughts: {task.bits} + {task.layout.thoughts}; use fewer",
+    )
     inputs, thoughts = assignments(task.bits), assignments(task.layout.thoughts)
     tokens = np.concatenate([np.repeat(inputs, thoughts.shape[1], axis=1), np.tile(thoughts, inputs.shape[1])])
     return Chain(jnp.asarray(tokens[:, None]), jnp.ones(tokens.shape, bool))

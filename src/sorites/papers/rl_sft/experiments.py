@@ -96,7 +96,7 @@ class Experiment:
         signal = LOSSES[self.loss]
         if self.freeze == "learned":
             signal = Unlearned(signal, layout.levels)
-        flips = np.float32(self.noise)  # an array, so that another noise is the same program
+        flips = self.noise  # becomes an array, so that another noise is the same program
         own = self_generated(layout, signal, flips)
         forced = dataclasses.replace(teacher_forcing(layout, signal), where=own.where, flips=flips)
         if self.method == "forced":
@@ -111,7 +111,7 @@ class Experiment:
             return [(*mixed, dataclasses.replace(forced, where=own.where * self.forcing))]
         return [(self._rewarded(layout, flips),)]
 
-    def _rewarded(self, layout: Layout, flips: np.floating) -> Supervision:
+    def _rewarded(self, layout: Layout, flips: float) -> Supervision:
         if self.method == "outcome":
             term = process_reward(layout, PolicyGradient(credit(layout, "return", 1.0)), Truth(), flips)
             return dataclasses.replace(term, where=np.eye(layout.thoughts)[-1:].T)

@@ -178,6 +178,6 @@ CLAIMS = (
         "RS-28", PAPER, "App. G.2", "finite",
         "Two-step flow learns its levels one after the other: level 1 when (161) says, level 2 later by the time that the second "
         "stage takes alone.",
-        {"tiny": Times((12,), 8), "quick": Times(), "paper": Times((16, 32, 64))}, _times,
+        {"tiny": Times((16,), 8), "quick": Times(), "paper": Times((16, 32, 64))}, _times,
     ),
 )  # fmt: skip

@@ -40,7 +40,7 @@ def literal_gradient(model: Positional, task: Boolean, secret, shares) -> jax.Ar
 
     def score(model):  # a token of probability zero is never drawn
         chance = likelihoods(model)
-        return jnp.sum(weight * advantage * jnp.log(jnp.where(chance > 0, chance, 1)))
+        return jnp.sum(weight[None] * advantage * jnp.log(jnp.where(chance > 0, chance, 1)))
 
     return eqx.filter_grad(score)(model).weights
 
@@ -79,7 +79,8 @@ def _formulation(size: Tree) -> Evidence:
     )
 
 
-def critical(model: Positional, task: Boolean, secret) -> np.ndarray:
+@eqx.filter_jit
+def critical(model: Positional, task: Boolean, secret) -> jax.Array:
     """Lemma D.2: G_p = E[gamma_p - sum_i sigma_i gamma_i] sigma_p, level by level from the chances of the states below."""
     layout, attention = task.layout, model.full_attention()
     inputs, rows = jnp.asarray(assignments(task.bits)), []
@@ -95,7 +96,7 @@ def critical(model: Positional, task: Boolean, secret) -> np.ndarray:
         gamma = jnp.einsum("ts,ps,s->tp", steep, read.astype(shares.dtype), chance)
         centred = (gamma - jnp.sum(shares * gamma, axis=1, keepdims=True)) * shares
         rows.append(jnp.zeros((end - start, layout.positions)).at[:, first:start].set(centred))
-    return np.asarray(jnp.concatenate(rows))
+    return jnp.concatenate(rows)
 
 
 @in_float64
@@ -105,7 +106,7 @@ def _component(size: Tree) -> Evidence:
         task = size.task(gate)
         secret, model = secret_of(task), scattered(task)
         literal = np.asarray(literal_gradient(model, task, secret, credit(task.layout, "step")))
-        formula = critical(model, task, secret)
+        formula = np.asarray(critical(model, task, secret))
         exact = np.asarray(reward_gradient(model, task, secret, "prefix", 0.0))
         compared.append(equal(f"{gate}: Eq. 6 - Eq. 19", 0, float(np.abs(literal - formula).max()), EXACT))
         compared.append(equal(f"{gate}: Eq. 6 - our exact gradient", 0, float(np.abs(literal - exact).max()), EXACT))

@@ -15,6 +15,8 @@ WAYS: dict[str, dict[str, str]] = {
     "SFT, teacher forcing": {"method": "forced"},
 }
 
+LONGER = ", T-1 updates"  # instead of one
+
 
 def _updates(bits: int, sparsity: int, method: str) -> int:
     """One for what learns at once, T - 1 for what learns level by level."""
@@ -32,11 +34,11 @@ class FiniteSamples:
     rate: float = 4.0
     block: int = 500
     seeds: int = 40
-    ways: tuple[str, ...] = tuple(WAYS)
+    ways: tuple[str, ...] = (*WAYS, "RL, Rao-Blackwell" + LONGER, "RL, REINFORCE" + LONGER)
 
     def experiment(self, way: str, samples: int) -> Experiment:
-        chosen = WAYS[way]
-        updates = _updates(self.bits, self.sparsity, chosen["method"])
+        chosen = WAYS[way.removesuffix(LONGER)]
+        updates = _updates(self.bits, self.sparsity, "sft" if way.endswith(LONGER) else chosen["method"])
         return Experiment(self.bits, self.sparsity, self.gate, rate=self.rate, samples=samples, block=self.block,
                           updates=updates, seeds=self.seeds, **chosen)  # pyright: ignore  # fmt: skip
 
@@ -64,7 +66,7 @@ class LabelNoise:
 
     def experiment(self, way: str, noise: float) -> Experiment:
         chosen = WAYS[way]
-        updates = _updates(self.bits, self.sparsity, chosen["method"])
+        updates = _updates(self.bits, self.sparsity, "sft")  # the same number of chains for all
         return Experiment(self.bits, self.sparsity, self.gate, rate=self.rate, samples=self.samples, block=self.block, noise=noise,
                           updates=updates, seeds=self.seeds, freeze="none", **chosen)  # pyright: ignore  # fmt: skip
 
@@ -104,7 +106,7 @@ class Losses:
 
 LARGE = {
     "finite-samples": FiniteSamples(
-        20, 16, samples=(1_000, 3_000, 10_000, 30_000, 50_000, 100_000, 300_000), block=1_000, seeds=1_000
+        20, 16, samples=(1_000, 3_000, 10_000, 30_000, 50_000, 100_000), block=1_000, seeds=1_000
     ),
     "label-noise": LabelNoise(
         20, 16, noises=(0.0, 0.1, 0.2, 0.3, 0.35, 0.4, 0.45, 0.5), samples=50_000, block=1_000, seeds=200

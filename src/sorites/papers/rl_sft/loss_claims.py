@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -117,17 +118,11 @@ def _ties(size: Tree) -> Evidence:
         total = inputs.sum(axis=0)
         score = np.asarray(link(jnp.asarray(total / task.bits)))
         tied = np.abs(np.abs(score) - 1) < 1e-12
-        slope = np.asarray(jnp.vectorize(_slope(link))(jnp.asarray(total / task.bits)))
+        slope = np.asarray(jnp.vectorize(jax.grad(lambda z, link=link: link(z) / 2))(jnp.asarray(total / task.bits)))
         push = np.abs(slope * (inputs - total / task.bits))[:, tied].max()
         compared.append(equal(f"{gate}: largest |psi' (y_p - xi)| at ties", 0, float(push), EXACT))
         compared.append(at_least(f"{gate}: ties met", int(tied.sum()), 1))
     return Evidence(tuple(compared))
-
-
-def _slope(link):
-    import jax
-
-    return jax.grad(lambda z: link(z) / 2)
 
 
 EIGHT: dict[Scale, Tree] = {"tiny": Tree(8, 8), "quick": Tree(8, 8)}

@@ -9,6 +9,7 @@ import jax
 import numpy as np
 from jaxtyping import Float
 
+from ...errors import require
 from ...ledger import Claim, Comparison, Erratum, Evidence, at_most, equal, shown
 from ...models import Positional
 from ...supervision import answer_means, assignments
@@ -37,21 +38,22 @@ def class_variance(slopes: Float[np.ndarray, "input weight"], functions: Float[n
 
 def parities(bits: int, sparsity: int | None = None) -> Float[np.ndarray, "function input"]:
     """Every parity over the inputs, or those of `sparsity` bits."""
+    require(bits <= 12, f"a class of parities is listed for at most 12 bits: bits={bits}; use fewer")
     inputs = assignments(bits)
     sizes = range(bits + 1) if sparsity is None else (sparsity,)
     chosen = [list(subset) for size in sizes for subset in itertools.combinations(range(bits), size)]
-    return np.array([inputs[subset].prod(axis=0) for subset in chosen])
+    return np.array([inputs[subset].prod(axis=0) for subset in chosen], float)
 
 
 @in_float64
 def _variance(size: Tree) -> Evidence:
     task: Boolean = size.task()
-    inputs = assignments(size.bits)
+    inputs, every_parity = assignments(size.bits), parities(size.bits)
     compared: list[Comparison] = []
     for name, model in (("uniform", pretrained(task)), ("random", scattered(task))):
         slopes = np.asarray(answer_slopes(model, inputs))
         most = float((slopes**2).sum(axis=1).mean())  # M
-        every = class_variance(slopes, parities(size.bits))
+        every = class_variance(slopes, every_parity)
         sparse = class_variance(slopes, parities(size.bits, size.sparsity))
         law = (most - float((slopes[0] ** 2).sum()) / 2**size.bits) / 2**size.bits  # the first input is all +1
         count = math.comb(size.bits, size.sparsity)

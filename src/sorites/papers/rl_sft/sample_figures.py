@@ -7,11 +7,16 @@ from ...drawing import COLOURS, QUIET, new_figure
 from ...statistics import wilson
 from ...training import History
 from ..figure import Figure, Frames
-from .grids import LARGE, WAYS, FiniteSamples, LabelNoise, Losses
+from .grids import LARGE, LONGER, FiniteSamples, LabelNoise, Losses
 
-INK = dict(zip(WAYS, ("blue", "sky", "vermillion", "orange"), strict=True))
-
-LOOKS = dict(zip(WAYS, (("o", False), ("v", False), ("s", False), ("D", True)), strict=True))  # two curves may coincide
+LOOKS = {  # colour, marker, dashed: two curves may coincide
+    "RL, Rao-Blackwell": ("blue", "o", False),
+    "RL, REINFORCE": ("sky", "v", False),
+    "SFT, own thoughts": ("vermillion", "s", False),
+    "SFT, teacher forcing": ("orange", "D", True),
+    "RL, Rao-Blackwell" + LONGER: ("green", "o", True),
+    "RL, REINFORCE" + LONGER: ("purple", "v", True),
+}
 
 
 def solved(history: History) -> np.ndarray:
@@ -52,7 +57,7 @@ def _losses(size: Losses, trainer) -> Frames:
 
 
 def _curve(ax, data: pl.DataFrame, way: str, column: str, colour: str, marker: str = "o", dashed: bool = False) -> None:
-    part = data.filter(pl.col("way") == way).sort(column)
+    part, colour = data.filter(pl.col("way") == way).sort(column), COLOURS[colour]
     x, y = part[column].to_numpy(), part["success"].to_numpy()
     ax.plot(x, y, marker=marker, markersize=4, color=colour, label=way, linestyle="--" if dashed else "-")
     ax.fill_between(x, part["low"].to_numpy(), part["high"].to_numpy(), color=colour, alpha=0.15, linewidth=0)
@@ -66,7 +71,7 @@ def _draw_finite(frames: Frames, size: FiniteSamples):
     figure = new_figure(6.8, 4.2)
     ax = figure.subplots()
     for way in size.ways:
-        _curve(ax, frames["data"], way, "samples", COLOURS[INK[way]], *LOOKS[way])
+        _curve(ax, frames["data"], way, "samples", *LOOKS[way])
     ax.set_xscale("log")
     _dress(
         ax, f"Finite samples, {size.gate}, d={size.bits}, k={size.sparsity}, {size.seeds} secrets", "chains per update"
@@ -87,8 +92,8 @@ def _find_finite(frames: Frames, size: FiniteSamples) -> str:
         half = _half(frames["data"], way, "samples")
         words.append(f"{way} {half:,.0f}" if half == half else f"{way} more than {max(size.samples):,}")
     return (
-        f"Chains per update from which half of {size.seeds} secrets are learned: {'; '.join(words)}. RL and teacher forcing take one update; SFT on own thoughts takes T-1 and "
-        "mends in a later one what an earlier one got wrong."
+        f"Chains per update from which half of {size.seeds} secrets are learned: {'; '.join(words)}. Where there are T-1 updates a "
+        "later one mends what an earlier one got wrong."
     )
 
 
@@ -96,7 +101,7 @@ def _draw_noisy(frames: Frames, size: LabelNoise):
     figure = new_figure(6.8, 4.2)
     ax = figure.subplots()
     for way in size.ways:
-        _curve(ax, frames["data"], way, "noise", COLOURS[INK[way]], *LOOKS[way])
+        _curve(ax, frames["data"], way, "noise", *LOOKS[way])
     ax.axvline(0.5, color=QUIET, linestyle=":", linewidth=1)
     title = f"Flipped labels and rewards, {size.gate}, d={size.bits}, k={size.sparsity}, {size.samples:,} chains, {size.seeds} secrets"
     _dress(ax, title, "chance that a label, so a token's reward, is flipped")
@@ -121,7 +126,7 @@ def _draw_losses(frames: Frames, size: Losses):
     looks = {"hinge": ("blue", "o"), "logistic": ("vermillion", "s"), "exponential": ("green", "^")}
     for ax, gate in zip(axes, size.gates, strict=True):
         for loss, (colour, marker) in looks.items():
-            _curve(ax, frames["data"], f"{gate}, {loss}", "samples", COLOURS[colour], marker)
+            _curve(ax, frames["data"], f"{gate}, {loss}", "samples", colour, marker)
         ax.set_xscale("log")
         _dress(ax, f"{gate.upper()}, d={size.bits}, k={size.sparsity}, {size.seeds} secrets", "chains per update")
         ax.legend()
@@ -139,15 +144,15 @@ def _find_losses(frames: Frames, size: Losses) -> str:
 FIGURES = (
     Figure(
         "rl-sft/finite-samples", "Success against samples",
-        "Share of random secrets whose every held-out thought is right, with Wilson 95 % bands. RL and teacher forcing take one sign update, "
-        "SFT on own thoughts T-1 with learned levels frozen; a fresh batch per update.",
+        "Share of random secrets whose every held-out thought is right, with Wilson 95 % bands. RL and teacher forcing take one sign update "
+        "unless it says T-1, SFT on own thoughts T-1 with learned levels frozen; a fresh batch per update.",
         {"tiny": FiniteSamples(8, 4, samples=(500, 2_000), seeds=4, ways=("RL, Rao-Blackwell",)), "quick": FiniteSamples(), "paper": LARGE["finite-samples"]},
         _finite, _draw_finite, _find_finite, seconds=60,
     ),
     Figure(
         "rl-sft/label-noise", "Noisy labels and rewards",
         "Each label (SFT) or each token's reward (RL) is flipped with the given chance. Bands are Wilson 95 %. No level is frozen: with "
-        "wrong labels none ever looks learned.",
+        "wrong labels none ever looks learned. All take the same T-1 updates, so the same number of chains.",
         {"tiny": LabelNoise(8, 4, noises=(0.0, 0.4), samples=2_000, seeds=4, ways=("RL, Rao-Blackwell",)), "quick": LabelNoise(), "paper": LARGE["label-noise"]},
         _noisy, _draw_noisy, _find_noisy, seconds=60,
     ),

@@ -43,7 +43,14 @@ def _activations(size: Tree) -> Evidence:
     pairs, compared = np.array([[a, b] for a in (-1, 1) for b in (-1, 1)]), []
     for name, gate in KNOWN.items():
         mean = np.asarray(policy_for(name)(jnp.asarray(pairs.sum(axis=1) / 2)))
-        compared.append(equal(f"{name}: largest |2 psi - phi_2|", 0, float(np.abs(mean - gate(*pairs.T)).max()), 0))
+        compared.append(
+            equal(
+                f"{name}: largest |2 psi - phi_2|",
+                0,
+                float(np.abs(mean - np.asarray(gate(*jnp.asarray(pairs.T)))).max()),
+                0,
+            )
+        )
     line = jnp.linspace(-1, 1, 41)
     dual = policy_for("or")(line) + policy_for("and")(-line)  # psi_or(z) = 1 - psi_and(-z)
     inside = max(float(jnp.abs(policy_for(name)(line)).max()) for name in KNOWN)
