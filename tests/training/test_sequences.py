@@ -11,7 +11,8 @@ import pytest
 from sorites.errors import SpecError
 from sorites.models import Architecture, gpt
 from sorites.tasks import Sequences
-from sorites.training.sequences import Course, Pupil, enrol, evaluate, loss_of, teach
+from sorites.training.sequences import Course, Pupil, enrol, teach
+from sorites.training.student import evaluate, loss_of
 
 NET = Architecture(1, 2, 16, 32, spread=0.1)
 

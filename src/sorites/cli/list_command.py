@@ -6,13 +6,14 @@ from .common import all_claims, all_figures, console, emit
 
 
 def execute(options: Any) -> int:
+    from rich.markup import escape
     from rich.table import Table
 
     columns, rows = _rows(options.what)
     taken = emit(options, [dict(zip(columns, row, strict=True)) for row in rows])
     table = Table(*columns, title=None, box=None, pad_edge=False, header_style="bold")
     for row in rows:
-        table.add_row(*map(str, row))
+        table.add_row(*(escape(str(value)) for value in row))
     if not taken:
         console(options).print(table)
     return 0

@@ -15,9 +15,11 @@ def execute(options: Any) -> int:
     else:
         raise nearest("claim or figure", options.id, [*claims, *figures])
     if not emit(options, record):
+        from rich.markup import escape
+
         screen = console(options)
         for name, value in record.items():
-            screen.print(f"[bold]{name}[/bold]  {value}", highlight=False)
+            screen.print(f"[bold]{name}[/bold]  {escape(str(value))}", highlight=False)
     return 0
 
 

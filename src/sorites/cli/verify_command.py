@@ -57,6 +57,7 @@ def check_overrides(chosen: list[Any], scale: Any, overrides: dict[str, str]) ->
 def table(verdicts: list[Verdict]):
     """The verdicts as people read them."""
     from rich import box
+    from rich.markup import escape
     from rich.table import Table
 
     found = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
@@ -68,12 +69,14 @@ def table(verdicts: list[Verdict]):
     found.add_column("s", justify="right")
     for v in verdicts:
         says = (
-            v.says
+            escape(v.says)
             if v.erratum is None
-            else f"{v.says}\n[dim]Erratum: the printed form {v.erratum['printed_verdict']}.[/dim]"
+            else f"{escape(v.says)}\n[dim]Erratum: the printed form {v.erratum['printed_verdict']}.[/dim]"
         )
         mark = MARKS[v.verdict] + ("" if v.as_expected else "\n[red]unexpected[/red]")
-        found.add_row(f"{v.id}\n[dim]{v.kind}[/dim]", says, numbers(v), mark, str(v.seeds or ""), f"{v.seconds:.1f}")
+        found.add_row(
+            f"{v.id}\n[dim]{v.kind}[/dim]", says, escape(numbers(v)), mark, str(v.seeds or ""), f"{v.seconds:.1f}"
+        )
     return found
 
 

@@ -4,6 +4,7 @@ Needs torch and transformers (`pip install 'sorites[llm]'`), a folder with weigh
 with `question` and `answer` in JSON lines. Nothing is downloaded. Every attention map is reduced as soon as it is made.
 """
 
+import importlib
 import json
 from pathlib import Path
 from typing import Any
@@ -59,8 +60,7 @@ def entropies(
     require(tokens in ("all", "answer"), f"tokens are all or answer: tokens={tokens!r}; use one of the two")
     require(reduce in ("min", "mean"), f"a reduction is min or mean: reduce={reduce!r}; use one of the two")
     model, tokenizer = _load(folder)
-    import torch
-
+    torch = _library("torch")
     total, device = None, next(model.parameters()).device
     for problem in rows:
         question, answer = texts(problem, mode)
@@ -80,8 +80,7 @@ def entropies(
 
 def _reduced(attention: Any, start: int, reduce: str) -> Float[np.ndarray, " head"]:
     """One layer's maps [head, query, source] to a number per head."""
-    import torch
-
+    torch = _library("torch")
     share = attention.float()[:, start:]
     entropy = -torch.xlogy(share, share).sum(-1)
     log = torch.log(torch.arange(start + 1, attention.shape[1] + 1, device=share.device).float())
@@ -89,13 +88,17 @@ def _reduced(attention: Any, start: int, reduce: str) -> Float[np.ndarray, " hea
     return (ratio.min(-1).values if reduce == "min" else ratio.mean(-1)).cpu().numpy()
 
 
+def _library(name: str) -> Any:
+    """Imported by name: neither a training nor a type check needs them."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise SpecError(f"pretrained models need {name}, which is missing; pip install 'sorites[llm]'") from None
+
+
 def _load(folder: str | Path):
     """Model and tokenizer of a local folder, with attention that returns its weights."""
-    try:
-        import torch
-        import transformers
-    except ImportError:
-        raise SpecError("pretrained models need torch and transformers: pip install 'sorites[llm]'") from None
+    torch, transformers = _library("torch"), _library("transformers")
     folder = Path(folder)
     require((folder / "config.json").is_file(), f"a model is a local folder with config.json: {folder}; give one")
     try:

@@ -1,4 +1,4 @@
-"""W4, W8 to W12, W17, W18: the simplified block at its initialisation, its gradients and their sizes."""
+"""W8 to W10, W17, W18: the simplified block at its initialisation, and its exact gradients."""
 
 import dataclasses
 import math
@@ -10,9 +10,8 @@ import numpy as np
 
 from ...ledger import Claim, Erratum, Evidence, at_least, at_most, equal, shown, worst
 from ...models.sparse_block import LiteralBlock, SparseBlock, embeddings, gradient, initial_block, initial_pattern
-from ...theory import sparse_attention
 from ...theory.precision import in_float64
-from .setting import DELTA, PAPER, ROUNDING
+from .setting import PAPER, ROUNDING
 from .table_statistics import table_statistics
 from .three_steps import chains, slope
 
@@ -39,11 +38,6 @@ class Batch:
         order = jnp.asarray(self.order(seed))
         tokens, targets = chains(data_key, order, self.bits, samples or self.samples, "zero")
         return table, block, order, tokens, targets
-
-
-@dataclasses.dataclass(frozen=True)
-class Repeated(Batch):
-    trials: int = 100
 
 
 def scattered(block: SparseBlock, seed: int, scale: float = 0.3) -> SparseBlock:
@@ -75,28 +69,6 @@ def _projected(block: LiteralBlock, found: LiteralBlock, move: SparseBlock) -> f
     return worst(
         float(jnp.abs(found.attention - table.T @ move.scores @ table).max()),
         float(jnp.abs(found.weights - weights).max()),
-    )
-
-
-def _orthogonal(size: Repeated) -> Evidence:
-    generator, positions = np.random.default_rng(0), size.bits + size.sparsity
-    bound = sparse_attention.near_orthogonality(size.bits, size.width, DELTA)
-    broken, beyond, largest = 0, 0, 0.0
-    for _ in range(size.trials):
-        table = generator.choice([-1.0, 1.0], size=(2 * positions, size.width)) / math.sqrt(size.width)
-        off = np.abs(table @ table.T - np.eye(2 * positions)).max()
-        largest, broken = max(largest, off), broken + (off > bound)
-        weights = generator.normal(size=2 * size.sparsity)
-        error = abs(table[-1] @ (weights @ table[-2 * size.sparsity :]) - weights[-1])
-        beyond += error > sparse_attention.combination_error(size.width, DELTA, float((weights[:-1] ** 2).sum()))
-    slack = 3 * math.sqrt(DELTA * (1 - DELTA) / size.trials)  # Monte Carlo, 3 s.e.
-    return Evidence(
-        (
-            at_most("tables beyond Lemma 31's bound, share", broken / size.trials, DELTA, slack),
-            at_most("combinations beyond Lemma 30's bound, share", beyond / size.trials, DELTA, slack),
-            shown("largest inner product against the bound", bound, largest),
-        ),
-        seeds=size.trials,
     )
 
 
@@ -193,59 +165,6 @@ def _lemma_errors(size: Batch, samples: int, seed: int) -> dict[str, float]:
     return errors
 
 
-def _bounds(size: Repeated) -> Evidence:
-    bounds = sparse_attention.table_bounds(size.bits, size.sparsity, size.neurons, size.samples, DELTA)
-    broken, most, elsewhere = 0, dict.fromkeys(bounds, 0.0), 0.0
-    for seed in range(size.trials):
-        generator, order = np.random.default_rng(seed), size.order(seed)
-        inputs = generator.integers(0, 2, (size.samples, size.bits))
-        targets = np.cumsum(inputs[:, order], axis=1) % 2
-        tokens = np.concatenate([inputs, np.zeros((size.samples, 1), int), targets[:, :-1]], axis=1)
-        on = generator.integers(0, 2, (2 * size.neurons, size.sparsity, 2)) > 0
-        found = table_statistics(tokens, targets, order, on)
-        off = found["alpha"] - found["mean"]
-        parts = found | {"alpha": off}
-        # b[n+1] = 0 is constant: delta there counts every chain, and gamma compares a neuron with itself
-        reached = {name: float(np.abs(parts[name]).max()) for name in bounds}
-        most = {name: max(most[name], reached[name] / bound) for name, bound in bounds.items()}
-        broken += any(reached[name] > bound for name, bound in bounds.items())
-        away = np.arange(off.shape[1])[None] != order[:, None]
-        elsewhere = max(elsewhere, float(np.abs(off[away]).max()))
-    return Evidence(
-        (
-            at_most("batches in which an inequality fails, share", broken / size.trials, DELTA / 10,
-                    3 * math.sqrt(DELTA / 10 / size.trials)),
-            *(shown(f"largest |{name}| / its bound", None, value) for name, value in most.items()),
-            at_least("largest |alpha| at j other than S[i], printed as 0", elsewhere, 1.0),
-        ),
-        seeds=size.trials,
-        erratum=Erratum(
-            "|alpha - mean alpha| <= sqrt(2 B log(300 n B / delta)) 1(j = S[i]), and |delta| without the sqrt 2 of its proof.",
-            "The factor 1(j = S[i]) must go: alpha fluctuates at every j. The proof's Bernoulli means are 1/4 and 1/2.",
-            "fails",
-        ),
-    )  # fmt: skip
-
-
-def _sizes(size: Repeated) -> Evidence:
-    n, m, count = size.bits, size.neurons, size.samples
-    own_bound = math.sqrt(math.log(300 * n * count / DELTA)) / (m * math.sqrt(count))
-    own, seen = 0.0, 0.0
-    for seed in range(size.trials):
-        _, block, _, tokens, targets = size.drawn(seed)
-        reading = block.read(tokens, size.bits)
-        move = gradient(block, reading, slope(reading, targets, "hinge"))
-        own = worst(own, float(jnp.abs(move.own @ block.gram).max()) / own_bound)
-        seen = worst(seen, float(jnp.abs(move.seen @ block.gram).max()) / (3 / (2 * m * n)))
-    return Evidence(
-        (
-            at_most("largest |<dW_{1:d}, e>| / Lemma 13's bound", own, 1.0),
-            at_most("largest |<dW_{d+1:2d}, e>| / Lemma 15's bound", seen, 1.0),
-        ),
-        seeds=size.trials,
-    )
-
-
 @in_float64
 def _conserved(size: Batch) -> Evidence:
     _, block, _, tokens, targets = size.drawn()
@@ -292,12 +211,6 @@ def _hinge(size: Batch) -> Evidence:
 
 CLAIMS = (
     Claim(
-        "W4", PAPER, "Lemmas 30 and 31", "inequality",
-        "Random sign embeddings are nearly orthogonal: all |<e, e'>| <= sqrt(2 log(8 n d / delta) / d) with probability 1 - delta, "
-        "and |<e, v> - lambda| <= sqrt(2 log(2/delta) / d sum lambda^2).",
-        {"tiny": Repeated(width=32, trials=50), "quick": Repeated(30, 8, 256, trials=400)}, _orthogonal,
-    ),
-    Claim(
         "W8", PAPER, "Lemmas 8 and 9", "identity",
         "At the start dL/dA = 0 exactly and attention is uniform: the output at i is (1/i) sum_{j<=i} e_{j,b[j]}.",
         {"tiny": Batch(6, 3, 24, 4, 16), "quick": Batch()}, _first_step,
@@ -313,17 +226,6 @@ CLAIMS = (
         "The gradients of the first step are the statistics of Table 1, and the block in token coordinates has the outputs "
         "and gradients of the literal one at any weights.",
         {"tiny": Batch(6, 3, 64, 8, 64), "quick": Batch()}, _identities,
-    ),
-    Claim(
-        "W11", PAPER, "Table 1 and Lemma 7", "inequality",
-        "The six concentration bounds of Lemma 7 (with the bound on alpha at every j) hold together with probability "
-        "1 - delta/10.",
-        {"tiny": Repeated(trials=20), "quick": Repeated(20, 6, 64, 32, 512, 60)}, _bounds,
-    ),
-    Claim(
-        "W12", PAPER, "Lemmas 13 and 15", "inequality",
-        "|<dL/dW_{1:d}, e>| <= sqrt(log(300 n B / delta)) / (m sqrt B) and |<dL/dW_{d+1:2d}, e>| <= 3/(2 m n).",
-        {"tiny": Repeated(12, 4, 256, 16, 256, 3), "quick": Repeated(30, 8, 512, 64, 1024, 6)}, _sizes,
     ),
     Claim(
         "W17", PAPER, "Lemma 20", "identity",

@@ -1,12 +1,21 @@
 """W1 to W26."""
 
-from . import block_claims, data_claims, dynamics_claims, entropy_claims, gpt_claims, representation_claims
+from . import (
+    block_claims,
+    bound_claims,
+    data_claims,
+    dynamics_claims,
+    entropy_claims,
+    gpt_claims,
+    representation_claims,
+)
 
 CLAIMS = sorted(
     (
         *data_claims.CLAIMS,
         *representation_claims.CLAIMS,
         *block_claims.CLAIMS,
+        *bound_claims.CLAIMS,
         *dynamics_claims.CLAIMS,
         *gpt_claims.CLAIMS,
         *entropy_claims.CLAIMS,

@@ -62,7 +62,9 @@ def _draw_lines(frames: Frames, size: Complexity):
     _lines(ax, data, size)
     ax.set_yscale("log")
     ax.axhline(size.budget, color=QUIET, linestyle=":", linewidth=1)
-    ax.text(1.0, size.budget, "budget", transform=ax.get_yaxis_transform(), ha="right", va="bottom", fontsize=8, color=QUIET)
+    ax.text(
+        1.0, size.budget, "budget", transform=ax.get_yaxis_transform(), ha="right", va="bottom", fontsize=8, color=QUIET
+    )
     ax.set_xticks(sorted({*size.chained, *size.bare}))
     ax.set(xlabel="secret bits k", ylabel="sequences until exact match on held-out data")
     ax.set_title(f"{size.shapes[0]}, width {size.width}: medians, 95 % intervals, {size.seeds} members each")
