@@ -11,7 +11,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "errors": "SpecError",
-    "tasks": "AbstractTask Boolean Chain Gate Layout Parity",
+    "tasks": "AbstractTask Action Boolean Chain Gate Layout Lego Parity action_named",
     "models": "MODELS AbstractModel Prediction gated open_gates positional reader",
     "supervision": "AbstractSignal FromPrefix Own Sampled Shown Squared Supervision Truth direct teacher_forcing "
     "weighted without",
