@@ -1,4 +1,5 @@
 # Two commands do all the set-up: `make reproduce` and `make test`. Both need only Python 3.11 or later.
+# PAPER=slug reproduces one paper, SCALE=tiny|quick|paper another size.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -17,7 +18,7 @@ $(VENV)/.tested: pyproject.toml | $(BIN)/python
 	touch $@ $(VENV)/.installed
 
 reproduce: $(VENV)/.installed  ## every claim and figure at quick scale; ends with the path of a page to open
-	$(BIN)/sorites reproduce
+	$(BIN)/sorites reproduce $(if $(PAPER),--paper $(PAPER)) $(if $(SCALE),--scale $(SCALE))
 
 lint: $(VENV)/.tested
 	$(BIN)/ruff check .
@@ -25,10 +26,14 @@ lint: $(VENV)/.tested
 	$(BIN)/basedpyright
 
 test: lint  ## lint, types, tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 bench: $(VENV)/.installed  ## speed side by side; needs torch for the comparison
 	$(BIN)/python bench/log_icot.py
+	$(BIN)/python bench/kim_suzuki.py
+	$(BIN)/python bench/rl_sft.py
+	$(BIN)/python bench/wen.py
+	$(BIN)/python bench/lego.py
 
 clean:
 	rm -rf $(VENV) sorites-store reproduction figures

@@ -38,11 +38,14 @@ from .supervision import teacher_forcing as teacher_forcing
 from .supervision import weighted as weighted
 from .supervision import without as without
 from .tasks import AbstractTask as AbstractTask
+from .tasks import Action as Action
 from .tasks import Boolean as Boolean
 from .tasks import Chain as Chain
 from .tasks import Gate as Gate
 from .tasks import Layout as Layout
+from .tasks import Lego as Lego
 from .tasks import Parity as Parity
+from .tasks import action_named as action_named
 from .training import CURRICULA as CURRICULA
 from .training import GD as GD
 from .training import Adam as Adam

@@ -10,7 +10,7 @@ from sorites.errors import SpecError
 from sorites.models.features import ideal
 from sorites.models.routing import Routing, uniform
 from sorites.models.srelu import SReLU
-from sorites.papers.lego.arms import Arm, Decoding
+from sorites.papers.lego.arms import Arm, Decoding, self_training
 from sorites.papers.lego.grids import Study
 from sorites.tasks.actions import action_named
 from sorites.training.lego_decoder import advance, evaluate, labelled, lesson, room_for, sentences
@@ -81,9 +81,14 @@ def test_a_fixed_pool_repeats_and_an_action_keeps_to_its_tokens():
 
 def test_a_member_labels_longer_sentences():
     one = jax.tree.map(lambda leaf: leaf[0], SIZE.members(ARMS))
-    clauses, right = labelled(one, 5, 6)
-    assert clauses.shape == (6, 11, 5)
-    assert 0 <= float(right) <= 1
+    plain, noisy, strict = labelled(one, 5, 30), labelled(one, 5, 30, noise=1.0), labelled(one, 5, 30, confidence=0.5)
+    assert plain.clauses.shape == (30, 11, 5)
+    assert int(plain.kept) == 30
+    assert 0 <= float(plain.right) <= 1
+    assert (noisy.clauses[:, 6:, 4] != plain.clauses[:, 6:, 4]).any()
+    assert int(strict.kept) < 30
+    stages = list(self_training(SIZE, SIZE.members(ARMS), (4,), 6, 2, noise=0.1, confidence=0.01))
+    assert stages[0][1].labels.shape == (2,)
 
 
 @pytest.mark.parametrize(

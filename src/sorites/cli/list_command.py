@@ -34,7 +34,8 @@ def _rows(what: str) -> tuple[list[str], list[tuple[Any, ...]]]:
         from ..tasks import GATES
 
         text = "sparse Boolean function over secret bits; decomposition tree or serial"
-        return ["task", "what"], [(name, f"{name}: {text}") for name in GATES]
+        lego = ("lego", "state tracking under a group action, named C6, D4, S5, A5/itself, Q8, C2xC3 and the like")
+        return ["task", "what"], [*((name, f"{name}: {text}") for name in GATES), lego]
     from ..models import MODELS
 
     return ["model", "what"], [(name, (make.__module__)) for name, make in MODELS.items()]

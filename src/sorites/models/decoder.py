@@ -188,6 +188,7 @@ class Rollout(NamedTuple):
     clauses: Int[Array, "batch step slot"]  # answers 1..L as written; meaningless beyond the length
     predicate: Float[Array, " step"]  # mean attention on the predicate to be used
     answer: Float[Array, " step"]  # mean attention on the query itself
+    confidence: Float[Array, " batch"]  # least probability of a written value
 
 
 def rollout(
@@ -206,7 +207,7 @@ def rollout(
     blank = jnp.full((count, SLOTS), spec.vocabulary.blank, given.dtype)
 
     def write(step, carry):
-        clause, keys, values, written, masses = carry
+        clause, keys, values, written, masses, confidence = carry
         place = (length + step)[None]
         stream = model.embed(table, clause[:, None], place)
         key, value = model.keys_values(stream, place)
@@ -215,10 +216,11 @@ def rollout(
         seen = jnp.concatenate([steps < length, steps <= step])[None]
         logits, attention = model.attend(stream, keys, values, seen, (place, places))
         words = jnp.argmax(logits[:, 0], axis=-1).astype(clause.dtype)
+        chances = jax.nn.softmax(logits[:, 0, spec.taught.index(4)]).max(axis=-1)
         clause = blank.at[:, list(spec.taught)].set(words)
         mean = attention[:, :, 0].mean(axis=(0, 1))
         masses = masses.at[:, step].set(jnp.stack([mean[step], mean[longest + step]]))
-        return clause, keys, values, written.at[:, step].set(clause), masses
+        return clause, keys, values, written.at[:, step].set(clause), masses, jnp.minimum(confidence, chances)
 
     start = (
         given,
@@ -226,6 +228,7 @@ def rollout(
         jnp.concatenate([values, room], axis=2),
         jnp.zeros_like(predicates),
         jnp.zeros((2, longest), keys.dtype),
+        jnp.ones(count, keys.dtype),
     )
-    _, _, _, written, masses = jax.lax.fori_loop(0, length, write, start)
-    return Rollout(written, masses[0], masses[1])
+    _, _, _, written, masses, confidence = jax.lax.fori_loop(0, length, write, start)
+    return Rollout(written, masses[0], masses[1], confidence)

@@ -61,6 +61,14 @@ class Member(eqx.Module):
     step: Int[Array, ""]
 
 
+class Labelled(NamedTuple):
+    """A set of self-made sentences, those to be used first."""
+
+    clauses: Int[Array, "count clause slot"]
+    kept: Int[Array, ""]  # how many are used
+    right: Float[Array, ""]  # share of the used ones with every value true
+
+
 _ADAM = optax.scale_by_adam(b1=0.9, b2=0.999, eps=1e-8)
 
 
@@ -94,7 +102,7 @@ def _descend(member: Member, length: int, batch: int, total, stored) -> tuple[Me
     if stored is None:
         clauses = sentences(taught, vocabulary, jax.random.randint(key, (batch,), 0, taught.pool), length)
     else:
-        clauses = stored[jax.random.randint(key, (batch,), 0, stored.shape[0])]
+        clauses = stored.clauses[jax.random.randint(key, (batch,), 0, stored.kept)]
     weights, still = eqx.partition(member.model, eqx.is_inexact_array)
     loss, slope = jax.value_and_grad(lambda w: next_clause_loss(eqx.combine(w, still), clauses).mean())(weights)
     change, state = _ADAM.update(slope, member.state)
@@ -106,9 +114,15 @@ def _descend(member: Member, length: int, batch: int, total, stored) -> tuple[Me
 
 @eqx.filter_jit
 def advance(
-    members: Member, steps: int, length: int, batch: int, total: Int[Array, ""], stored=None, together: bool = True
+    members: Member,
+    steps: int,
+    length: int,
+    batch: int,
+    total: Int[Array, ""],
+    stored: Labelled | None = None,
+    together: bool = True,
 ) -> tuple[Member, Float[Array, " member"]]:
-    """`steps` Adam steps of every member, and the mean loss over them; `stored` clauses replace drawn ones.
+    """`steps` Adam steps of every member, and the mean loss over them; `stored` sentences replace drawn ones.
 
     Members run side by side (`together`, for accelerators) or one after another.
     """
@@ -168,11 +182,21 @@ def evaluate(members: Member, lengths: Sequence[int], count: int, together: bool
 
 
 @eqx.filter_jit
-def labelled(member: Member, length: int, count: int) -> tuple[Int[Array, "count clause slot"], Float[Array, ""]]:
-    """Sentences of another length whose answers the member writes itself, and the share with every value true."""
-    vocabulary = member.model.spec.vocabulary
-    asked = eqx.tree_at(lambda taught: taught.key, member.lesson, jax.random.fold_in(member.lesson.key, 100 + length))
-    clauses = sentences(asked, vocabulary, jnp.arange(count), length)
-    written = rollout(member.model, clauses[:, :length], clauses[:, length], jnp.asarray(length)).clauses
-    truth = clauses[:, length + 1 :, 4]
-    return clauses.at[:, length + 1 :].set(written), (written[:, :, 4] == truth).all(axis=1).mean()
+def labelled(member: Member, length: int, count: int, noise: float = 0.0, confidence: float = 0.0) -> Labelled:
+    """Sentences of another length whose answers the member writes itself.
+
+    `noise` replaces that share of values at random; sentences with a value of less than `confidence` are dropped.
+    """
+    words, taught = member.model.spec.vocabulary, member.lesson
+    key = jax.random.fold_in(taught.key, 100 + length)
+    clauses = sentences(eqx.tree_at(lambda taught: taught.key, taught, key), words, jnp.arange(count), length)
+    found = rollout(member.model, clauses[:, :length], clauses[:, length], jnp.asarray(length))
+    changed, other = (jax.random.fold_in(key, number) for number in (1, 2))
+    values = found.clauses[:, :, 4]
+    random = words.first_value + jax.random.randint(other, values.shape, 0, taught.values)
+    values = jnp.where(jax.random.uniform(changed, values.shape) < noise, random.astype(values.dtype), values)
+    right = (values == clauses[:, length + 1 :, 4]).all(axis=1)
+    used = found.confidence >= confidence
+    own = clauses.at[:, length + 1 :].set(found.clauses.at[:, :, 4].set(values))
+    kept = jnp.maximum(used.sum(), 1)
+    return Labelled(own[jnp.argsort(~used)], kept, (right & used).sum() / kept)

@@ -15,6 +15,7 @@ from ...models.decoder import DecoderSpec
 from ...tasks.actions import action_named
 from ...training.lego_decoder import (
     FRESH,
+    Labelled,
     Member,
     Scores,
     advance,
@@ -132,21 +133,28 @@ class Stage(NamedTuple):
 
 
 def self_training(
-    size: Decoding, members: Member, lengths: Sequence[int], pool: int, steps: int, together: bool | None = None
+    size: Decoding,
+    members: Member,
+    lengths: Sequence[int],
+    pool: int,
+    steps: int,
+    noise: float = 0.0,
+    confidence: float = 0.0,
+    together: bool | None = None,
 ) -> Iterator[tuple[Member, Stage]]:
     """Each stage trains on, from the weights before, with sentences of its length that the stage before labelled."""
     together = jax.default_backend() != "cpu" if together is None else together
     for length in lengths:
         require(length < size.variables, f"|X| >= L+1: variables={size.variables}, length={length}; use more variables")
-        stored, right = _annotated(members, length, pool)
+        stored = _annotated(members, length, pool, noise, confidence)
         members, loss = advance(members, steps, length, size.batch, jnp.asarray(FOREVER), stored, together)
         scores = evaluate(members, size.lengths, size.count, together)
-        yield members, Stage(length, np.asarray(right), np.asarray(loss), scores)
+        yield members, Stage(length, np.asarray(stored.right), np.asarray(loss), scores)
 
 
 @eqx.filter_jit
-def _annotated(members: Member, length: int, pool: int):
-    return jax.lax.map(lambda one: labelled(one, length, pool), members)
+def _annotated(members: Member, length: int, pool: int, noise: float, confidence: float) -> Labelled:
+    return jax.lax.map(lambda one: labelled(one, length, pool, noise, confidence), members)
 
 
 def attention_maps(members: Member, length: int, count: int, permutation: Sequence[int] | None = None) -> np.ndarray:

@@ -2,13 +2,16 @@
 
 import dataclasses
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
 from ...ledger import Claim, Comparison, Evidence, at_least, at_most, shown
+from ...models.routing import uniform
 from ...tasks.actions import action_named
+from ...training.lego_theory import train_routing, two_steps
 from .monitors import symmetry, upper_gap
-from .setting import FINITE, LENGTHS, PAPER, STEPS, Theory, accuracies
+from .setting import CYCLIC3, CYCLIC6, FINITE, LENGTHS, PAPER, STEPS, Learning, Theory, accuracies
 
 
 @dataclasses.dataclass(frozen=True)
@@ -17,6 +20,17 @@ class Lengths(Theory):
     hard: str = "S5"
     solved: int = 40  # the hard task is right up to here
     samples: int = 1000
+    learned: Learning = CYCLIC6  # stage 1 whose own features stage 2 is also run on
+
+
+def _end_to_end(size: Learning, steps: int, samples: int) -> tuple[float, float]:
+    """Algorithm 1 from random weights: attention error, and accuracy at L = 20."""
+    action = action_named(size.action)
+    features = jax.tree.map(lambda leaf: leaf[-1], size.run(0)[1].features)
+    variables = size.size - action.actions - action.values - 1
+    end = train_routing(features, uniform(), two_steps(action), (1, 2), variables, steps).end
+    right = accuracies(features, end, action, (20,), samples)
+    return float(end.masses(2, jnp.asarray(2)).error), float(right[0])
 
 
 def _lengths(size: Lengths) -> Evidence:
@@ -32,6 +46,11 @@ def _lengths(size: Lengths) -> Evidence:
         at_least(f"{size.hard}: all values right, worst length to {size.solved}", float(hard[near].min()), 0.99),
         at_most(f"{size.hard}: all values right at {LENGTHS[-1]}", float(hard[-1]), 0.05),
     ]
+    error, right = _end_to_end(size.learned, size.steps, size.samples)
+    compared.append(
+        at_least(f"{size.learned.action}, features learned in stage 1: all values right at 20", right, 0.99)
+    )
+    compared.append(at_most(f"{size.learned.action}, features learned in stage 1: attention error", error, 0.01))
     for name, row in found.items():
         compared += [shown(f"{name}: L={length}", None, value) for length, value in zip(LENGTHS, row, strict=True)]
     return Evidence(tuple(compared), seeds=1)
@@ -76,7 +95,7 @@ CLAIMS = (
         "L16", PAPER, "Thm 4.1, Fig. 1a", "finite",
         "Trained on one and two steps, the model rolls out C6 without error to L = 160, while S5 is right to L = 40 and "
         "wrong at 160.",
-        {"tiny": Lengths(200, 4.0, 150, samples=100, solved=20, hard="S4"), "quick": Lengths()},
+        {"tiny": Lengths(200, 4.0, 150, samples=100, solved=20, hard="S4", learned=CYCLIC3), "quick": Lengths()},
         _lengths, departures=(FINITE, STEPS, "no impossibility is proved for S_n: the drop is of this training"),
     ),
     Claim(
