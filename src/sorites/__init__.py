@@ -11,17 +11,10 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "errors": "SpecError",
-<<<<<<< HEAD
-    "tasks": "AbstractTask Boolean Chain Gate Layout Parity",
+    "tasks": "AbstractTask Action Boolean Chain Gate Layout Lego Parity action_named",
     "models": "MODELS AbstractModel Prediction gated open_gates policy_for positional reader",
     "supervision": "AbstractSignal ExactReward FromPrefix Hinge Own PolicyGradient Sampled Shown Squared Supervision "
     "Truth credit direct process_reward self_generated teacher_forcing weighted without",
-=======
-    "tasks": "AbstractTask Action Boolean Chain Gate Layout Lego Parity action_named",
-    "models": "MODELS AbstractModel Prediction gated open_gates positional reader",
-    "supervision": "AbstractSignal FromPrefix Own Sampled Shown Squared Supervision Truth direct teacher_forcing "
-    "weighted without",
->>>>>>> lego
     "probes": "AbstractProbe Answer ChildMass Entropy Levels Loss",
     "training": "CURRICULA GD Adam Evaluation History Quantised Run Sign Stage linear_icot log_icot stages train",
     "store": "Store",

@@ -10,10 +10,7 @@ from .gates import GATES as GATES
 from .gates import Gate as Gate
 from .gates import gate_named as gate_named
 from .layout import Layout as Layout
-<<<<<<< HEAD
-from .sequences import Secret as Secret
-from .sequences import Sequences as Sequences
-=======
 from .lego import Lego as Lego
 from .lego import Vocabulary as Vocabulary
->>>>>>> lego
+from .sequences import Secret as Secret
+from .sequences import Sequences as Sequences
