@@ -11,12 +11,13 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "errors": "SpecError",
-    "tasks": "AbstractTask Boolean Chain Gate Layout Parity",
-    "models": "MODELS AbstractModel Prediction gated open_gates positional reader",
+    "tasks": "AbstractTask Boolean Chain Gate Layout Parity Sequences",
+    "models": "GPT MODELS AbstractModel Architecture Prediction gated gpt open_gates positional reader",
     "supervision": "AbstractSignal FromPrefix Own Sampled Shown Squared Supervision Truth direct teacher_forcing "
     "weighted without",
     "probes": "AbstractProbe Answer ChildMass Entropy Levels Loss",
-    "training": "CURRICULA GD Adam Evaluation History Quantised Run Sign Stage linear_icot log_icot stages train",
+    "training": "CURRICULA GD Adam Course Evaluation History Pupil Quantised Run Sign Stage linear_icot log_icot "
+    "stages teach train",
     "store": "Store",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}

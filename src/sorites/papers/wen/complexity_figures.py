@@ -31,7 +31,7 @@ def _lines(ax, data: pl.DataFrame, size: Complexity) -> None:
         part = data.filter(pl.col("chain") == chain)
         if part.is_empty():
             continue
-        middles, shift = [], 0.06 if chain else -0.06
+        middles, shift = [], (0.06 if chain else -0.06) * (data["chain"].n_unique() > 1)
         span = max(1, part["sparsity"].n_unique() and int(np.ptp(part["sparsity"].to_numpy()) // 4))
         for (sparsity,), group in part.sort("sparsity").group_by("sparsity", maintain_order=True):
             x, samples, solved = float(sparsity) + shift * span, group["samples"].to_numpy(), group["solved"].to_numpy()  # pyright: ignore
