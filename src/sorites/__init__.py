@@ -11,12 +11,13 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "errors": "SpecError",
-    "tasks": "AbstractTask Action Boolean Chain Gate Layout Lego Parity action_named",
-    "models": "MODELS AbstractModel Prediction gated open_gates policy_for positional reader",
+    "tasks": "AbstractTask Action Boolean Chain Gate Layout Lego Parity Sequences action_named",
+    "models": "GPT MODELS AbstractModel Architecture Prediction gated gpt open_gates policy_for positional reader",
     "supervision": "AbstractSignal ExactReward FromPrefix Hinge Own PolicyGradient Sampled Shown Squared Supervision "
     "Truth credit direct process_reward self_generated teacher_forcing weighted without",
     "probes": "AbstractProbe Answer ChildMass Entropy Levels Loss",
-    "training": "CURRICULA GD Adam Evaluation History Quantised Run Sign Stage linear_icot log_icot stages train",
+    "training": "CURRICULA GD Adam Course Evaluation History Pupil Quantised Run Sign Stage linear_icot log_icot "
+    "stages teach train",
     "store": "Store",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}

@@ -4,10 +4,13 @@ The few names a researcher needs; everything else is one folder down.
 """
 
 from .errors import SpecError as SpecError
+from .models import GPT as GPT
 from .models import MODELS as MODELS
 from .models import AbstractModel as AbstractModel
+from .models import Architecture as Architecture
 from .models import Prediction as Prediction
 from .models import gated as gated
+from .models import gpt as gpt
 from .models import open_gates as open_gates
 from .models import policy_for as policy_for
 from .models import positional as positional
@@ -45,12 +48,15 @@ from .tasks import Gate as Gate
 from .tasks import Layout as Layout
 from .tasks import Lego as Lego
 from .tasks import Parity as Parity
+from .tasks import Sequences as Sequences
 from .tasks import action_named as action_named
 from .training import CURRICULA as CURRICULA
 from .training import GD as GD
 from .training import Adam as Adam
+from .training import Course as Course
 from .training import Evaluation as Evaluation
 from .training import History as History
+from .training import Pupil as Pupil
 from .training import Quantised as Quantised
 from .training import Run as Run
 from .training import Sign as Sign
@@ -58,6 +64,7 @@ from .training import Stage as Stage
 from .training import linear_icot as linear_icot
 from .training import log_icot as log_icot
 from .training import stages as stages
+from .training import teach as teach
 from .training import train as train
 
 __version__: str

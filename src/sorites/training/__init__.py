@@ -18,6 +18,10 @@ from .rules import Frozen as Frozen
 from .rules import Normalised as Normalised
 from .rules import Quantised as Quantised
 from .rules import Sign as Sign
+from .sequences import Taught as Taught
+from .sequences import teach as teach
 from .stage import Evaluation as Evaluation
 from .stage import Run as Run
 from .stage import Stage as Stage
+from .student import Course as Course
+from .student import Pupil as Pupil

@@ -280,8 +280,8 @@ FIGURES = (
         "Held-out accuracy of every member; the dashed line is the same set with the chain. The released code trains one layer at "
         "1e-4 and deeper nets at 6e-5. " + ALL,
         {"tiny": dataclasses.replace(TINY, sizes=(300,), with_chain=True, seeds=2),
-         "quick": Passes(sizes=(4000,), presentations=400_000, shapes=("1L1H", "1L2H", "1L4H", "2L2H"), with_chain=True, seeds=2),
-         "paper": LARGE["4"]}, _measure, _draw_epochs, _find_epochs, seconds=150,
+         "quick": Passes(sizes=(4000,), presentations=400_000, shapes=("1L1H", "1L2H", "1L4H", "1L8H"), with_chain=True, seeds=2),
+         "paper": LARGE["4"]}, _measure, _draw_epochs, _find_epochs, seconds=60,
     ),
     Figure(
         "wen/5", "A small set learned, a large one not?",
@@ -294,16 +294,16 @@ FIGURES = (
         "wen/9", "A harder parity without the chain stays at chance",
         "Best final accuracy over rates and seeds. The printed caption says with CoT; the text and the data are without it. " + ALL,
         {"tiny": dataclasses.replace(TINY, sparsity=6),
-         "quick": Passes(sparsity=8, sizes=(1000, 4000, 16_000), presentations=150_000, shapes=("1L1H", "1L4H", "2L1H", "2L4H"), with_chain=True, seeds=1)},
-        _measure, _draw_final, _find_final, seconds=120,
+         "quick": Passes(sparsity=8, sizes=(1000, 4000, 16_000), presentations=80_000, shapes=("1L1H", "1L4H", "2L1H", "2L4H"), with_chain=True, seeds=1)},
+        _measure, _draw_final, _find_final, seconds=90,
     ),
     Figure(
         "wen/10", "Training-set size against shape",
         "Accuracy and losses for several set sizes and shapes, without the chain. The paper's 1-layer 1-head is 1-layer 2-head in "
         "the released code. " + ALL,
         {"tiny": TINY,
-         "quick": Passes(sizes=(1000, 4000, 60_000), presentations=200_000, shapes=("1L2H", "1L4H", "2L2H"), seeds=2, stops=False)},
-        _measure, _draw_grid, _find_sizes, seconds=150,
+         "quick": Passes(sizes=(1000, 4000, 60_000), presentations=400_000, shapes=("1L2H", "1L4H", "1L8H"), seeds=1, stops=False)},
+        _measure, _draw_grid, _find_sizes, seconds=60,
     ),
     Figure(
         "wen/11", "Entropy of every head, small and large set",
