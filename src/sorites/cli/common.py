@@ -15,9 +15,8 @@ from ..papers.paper import PAPERS
 def nearest(kind: str, name: str, known: Iterable[str]) -> SpecError:
     """A refusal that suggests what was probably meant."""
     known = list(known)
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.3)
     folded = difflib.get_close_matches(name.lower(), [each.lower() for each in known], n=1, cutoff=0.3)
-    guess = close or [each for each in known if each.lower() in folded]
+    guess = [each for each in known if each.lower() in folded]
     hint = f"did you mean {guess[0]!r}?" if guess else f"use one of {', '.join(known)}"
     return SpecError(f"there is no {kind} {name!r}; {hint}")
 

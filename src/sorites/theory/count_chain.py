@@ -33,7 +33,6 @@ class Uniform(NamedTuple):
     relevant: Float[Array, " level"]  # G_1
     irrelevant: Float[Array, " level"]  # G_2
     plus: Float[Array, " level"]  # P(y = 1)
-    active: Float[Array, " level"]  # P(psi' != 0)
     square: Float[Array, " level"]  # E q^2 of the level itself, given the one below
 
 
@@ -77,7 +76,7 @@ def uniform_gradient(bits: int, sparsity: int, link: Link, gate: Gate) -> Unifor
         mean = link(total / size)
         plus = state @ ((1 + mean) / 2)
         pull = gain @ apart if size > 2 else jnp.zeros(())  # two tokens below: both are children
-        found.append((pull * (size - 2), -2 * pull, plus, state @ (steep != 0), state @ mean**2))
+        found.append((pull * (size - 2), -2 * pull, plus, state @ mean**2))
         state = state @ binomial(here, (1 + mean) / 2)
     return Uniform(*(jnp.stack(column) for column in zip(*found, strict=True)))
 

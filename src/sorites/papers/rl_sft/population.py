@@ -6,9 +6,7 @@ import numpy as np
 
 from ...supervision import AbstractSignal, Hinge, Supervision, self_generated, teacher_forcing
 from ...tasks import Boolean
-from .exact import level_accuracy, loss_gradient, pretrained, reward_gradient, secret_of, signs, stepped
-
-TEACHINGS = ("rl", "rl-truth", "outcome", "forced", "own", "filtered")
+from .exact import level_accuracy, loss_gradient, pretrained, reward_gradient, secret_of, stepped
 
 
 def whole(taught: Supervision) -> Supervision:
@@ -55,11 +53,6 @@ def updates(task: Boolean, teaching: str, rate: float, limit: int) -> int | None
     """Updates until every thought is right for every input; None if that takes more than `limit`."""
     found = accuracies(task, teaching, rate, limit)
     return len(found) - 1 if (found[-1] == 1).all() else None
-
-
-def stuck(task: Boolean, teaching: str) -> bool:
-    """Whether the first gradient is exactly zero."""
-    return not signs(direction(task, pretrained(task), teaching), 0.0).any()
 
 
 def mixed_updates(task: Boolean, forcing: float | None, rate: float, limit: int) -> int | None:

@@ -185,7 +185,7 @@ CLAIMS = (
     ),
     Claim(
         "RS-32", PAPER, "App. H.2.1", "identity",
-        "Why unfiltered serial SFT fails: at the start y-hat depends on the sum of the inputs only, so the gradient of token s is "
+        "Why unfiltered serial SFT can fail: at the start y-hat depends on the sum of the inputs only, so the gradient of token s is "
         "identical on all of x_{i_1}..x_{i_{s+1}} and cannot tell the right input from those already consumed.",
         {"tiny": Serial(6, 4), "quick": Serial(8, 5)}, _blind,
     ),
