@@ -62,11 +62,12 @@ class LabelNoise:
     rate: float = 4.0
     block: int = 500
     seeds: int = 40
+    alike: bool = True  # T-1 updates for all, so the same chains; else as many as each way needs
     ways: tuple[str, ...] = tuple(WAYS)
 
     def experiment(self, way: str, noise: float) -> Experiment:
         chosen = WAYS[way]
-        updates = _updates(self.bits, self.sparsity, "sft")  # the same number of chains for all
+        updates = _updates(self.bits, self.sparsity, "sft" if self.alike else chosen["method"])
         return Experiment(self.bits, self.sparsity, self.gate, rate=self.rate, samples=self.samples, block=self.block, noise=noise,
                           updates=updates, seeds=self.seeds, freeze="none", **chosen)  # pyright: ignore  # fmt: skip
 
@@ -106,9 +107,14 @@ class Losses:
 
 LARGE = {
     "finite-samples": FiniteSamples(
-        20, 16, samples=(1_000, 3_000, 10_000, 30_000, 50_000, 100_000), block=1_000, seeds=1_000
+        20,
+        16,
+        samples=(1_000, 3_000, 10_000, 30_000, 50_000, 100_000, 300_000),
+        block=1_000,
+        seeds=1_000,
+        ways=tuple(WAYS),
     ),
     "label-noise": LabelNoise(
-        20, 16, noises=(0.0, 0.1, 0.2, 0.3, 0.35, 0.4, 0.45, 0.5), samples=50_000, block=1_000, seeds=200
+        20, 16, noises=(0.0, 0.1, 0.2, 0.3, 0.35, 0.4, 0.45, 0.5), samples=50_000, block=1_000, seeds=200, alike=False
     ),
 }

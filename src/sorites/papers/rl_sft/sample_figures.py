@@ -152,7 +152,8 @@ FIGURES = (
     Figure(
         "rl-sft/label-noise", "Noisy labels and rewards",
         "Each label (SFT) or each token's reward (RL) is flipped with the given chance. Bands are Wilson 95 %. No level is frozen: with "
-        "wrong labels none ever looks learned. All take the same T-1 updates, so the same number of chains.",
+        "wrong labels none ever looks learned. All take the same T-1 updates, so the same number of chains; at paper scale RL and teacher "
+        "forcing take one.",
         {"tiny": LabelNoise(8, 4, noises=(0.0, 0.4), samples=2_000, seeds=4, ways=("RL, Rao-Blackwell",)), "quick": LabelNoise(), "paper": LARGE["label-noise"]},
         _noisy, _draw_noisy, _find_noisy, seconds=60,
     ),
