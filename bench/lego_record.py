@@ -21,6 +21,10 @@ from sorites.report.figures import results_folder, write_tables
 def main() -> None:
     out, commit = Path(sys.argv[1]), sys.argv[2]
     about = json.loads((out / "about.json").read_text())
+    if about["parameters"] != json.loads(json.dumps(dataclasses.asdict(LARGE))):
+        raise SystemExit(
+            "these arrays were made with other settings than the figures' at paper scale: run the script again"
+        )
     stored = np.load(out / "ensembles.npz")
     ways = [way for way in LARGE.ways if f"{way}/step" in stored]
     ensembles = {way: {key.split("/")[1]: stored[key] for key in stored if key.startswith(f"{way}/")} for way in ways}
