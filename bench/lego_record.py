@@ -13,8 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from sorites.papers.lego.decoder_figures import curves, maps, separation, stage_curves
 from sorites.papers.lego.grids import LARGE
+from sorites.papers.lego.length_figures import curves, stage_curves
+from sorites.papers.lego.map_figures import maps
+from sorites.papers.lego.separation_figures import separation
 from sorites.report.figures import results_folder, write_tables
 
 
