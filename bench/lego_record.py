@@ -13,14 +13,20 @@ from pathlib import Path
 
 import numpy as np
 
-from sorites.papers.lego.decoder_figures import curves, maps, separation, stage_curves
 from sorites.papers.lego.grids import LARGE
+from sorites.papers.lego.length_figures import curves, stage_curves
+from sorites.papers.lego.map_figures import maps
+from sorites.papers.lego.separation_figures import separation
 from sorites.report.figures import results_folder, write_tables
 
 
 def main() -> None:
     out, commit = Path(sys.argv[1]), sys.argv[2]
     about = json.loads((out / "about.json").read_text())
+    if about["parameters"] != json.loads(json.dumps(dataclasses.asdict(LARGE))):
+        raise SystemExit(
+            "these arrays were made with other settings than the figures' at paper scale: run the script again"
+        )
     stored = np.load(out / "ensembles.npz")
     ways = [way for way in LARGE.ways if f"{way}/step" in stored]
     ensembles = {way: {key.split("/")[1]: stored[key] for key in stored if key.startswith(f"{way}/")} for way in ways}

@@ -1,5 +1,6 @@
 """Every claim of LEGO at tiny scale, and every figure from its tables."""
 
+import dataclasses
 import json
 
 import pytest
@@ -9,6 +10,7 @@ from sorites.ledger import verify
 from sorites.papers.lego.monitors import first_violation, simply_transitive
 from sorites.papers.lego.setting import Theory
 from sorites.papers.paper import PAPERS
+from sorites.report.figures import read_tables, results_folder
 from sorites.training import train
 
 PAPER = PAPERS["lego"]
@@ -39,6 +41,21 @@ def test_figures_draw_from_their_tables(id):
     assert [ax for ax in picture.axes if ax.get_xlabel() or ax.get_title(loc="left")]
     if figure.find is not None:
         assert figure.find(frames, size).endswith(".")
+
+
+@pytest.mark.parametrize("id", [id for id, figure in FIGURES.items() if "paper" in figure.sizes])
+def test_recorded_tables_draw_at_paper_scale(id):
+    figure = FIGURES[id]
+    size = figure.sizes["paper"]
+    folder = results_folder() / "figures" / "lego" / figure.name
+    if not folder.exists():
+        pytest.skip("not recorded")
+    frames = read_tables(folder, dataclasses.asdict(size))
+    assert frames is not None, "results/ holds other settings than the figure's"
+    with style():
+        figure.draw(frames, size)
+    assert figure.find is not None
+    assert figure.find(frames, size)
 
 
 def test_monitors_name_the_first_violation():

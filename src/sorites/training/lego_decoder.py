@@ -181,12 +181,16 @@ def evaluate(members: Member, lengths: Sequence[int], count: int, together: bool
     return Scores(*map(np.asarray, found))
 
 
-@eqx.filter_jit
 def labelled(member: Member, length: int, count: int, noise: float = 0.0, confidence: float = 0.0) -> Labelled:
     """Sentences of another length whose answers the member writes itself.
 
     `noise` replaces that share of values at random; sentences with a value of less than `confidence` are dropped.
     """
+    return _labelled(member, length, count, jnp.asarray([noise, confidence]))
+
+
+@eqx.filter_jit
+def _labelled(member: Member, length: int, count: int, shares: Float[Array, " two"]) -> Labelled:
     words, taught = member.model.spec.vocabulary, member.lesson
     key = jax.random.fold_in(taught.key, 100 + length)
     clauses = sentences(eqx.tree_at(lambda taught: taught.key, taught, key), words, jnp.arange(count), length)
@@ -194,9 +198,9 @@ def labelled(member: Member, length: int, count: int, noise: float = 0.0, confid
     changed, other = (jax.random.fold_in(key, number) for number in (1, 2))
     values = found.clauses[:, :, 4]
     random = words.first_value + jax.random.randint(other, values.shape, 0, taught.values)
-    values = jnp.where(jax.random.uniform(changed, values.shape) < noise, random.astype(values.dtype), values)
+    values = jnp.where(jax.random.uniform(changed, values.shape) < shares[0], random.astype(values.dtype), values)
     right = (values == clauses[:, length + 1 :, 4]).all(axis=1)
-    used = found.confidence >= confidence
+    used = found.confidence >= shares[1]
     own = clauses.at[:, length + 1 :].set(found.clauses.at[:, :, 4].set(values))
     kept = jnp.maximum(used.sum(), 1)
     return Labelled(own[jnp.argsort(~used)], kept, (right & used).sum() / kept)

@@ -7,13 +7,14 @@ from . import (
     feature_claims,
     gradient_claims,
     length_claims,
+    preactivation_claims,
     variable_claims,
 )
 
 _ALL = {
     claim.id: claim
     for module in (
-        data_claims, gradient_claims, feature_claims, variable_claims, attention_claims, length_claims, decoder_claims,
+        data_claims, gradient_claims, feature_claims, variable_claims, attention_claims, preactivation_claims, length_claims, decoder_claims,
     )
     for claim in module.CLAIMS
 }  # fmt: skip

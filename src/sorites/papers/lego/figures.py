@@ -1,5 +1,11 @@
 """All figures of the paper, and the new ones."""
 
-from . import decoder_figures, theory_figures
+from . import length_figures, map_figures, schematics, separation_figures, theory_figures
 
-FIGURES = (*decoder_figures.FIGURES, *theory_figures.FIGURES)
+FIGURES = (
+    *length_figures.FIGURES,
+    *map_figures.FIGURES,
+    *schematics.FIGURES,
+    *theory_figures.FIGURES,
+    *separation_figures.FIGURES,
+)

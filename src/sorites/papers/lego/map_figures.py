@@ -1,0 +1,174 @@
+"""Attention of the trained decoder: maps, permuted predicates, longer sentences."""
+
+import numpy as np
+import polars as pl
+
+from ...drawing import COLOURS, new_figure
+from ..figure import Figure, Frames
+from .grids import LARGE, SMALL, TINY, Study, measured
+
+
+def maps(size: Study, found: dict[str, np.ndarray], keys: tuple[str, ...]) -> pl.DataFrame:
+    rows = []
+    for key in keys:
+        for action, grid in zip(size.pair, found[key], strict=True):
+            for (query, clause), value in np.ndenumerate(grid):
+                rows.append({"map": key, "action": action, "query": query, "clause": clause, "attention": float(value)})
+    return pl.DataFrame(rows)
+
+
+def _grid(data: pl.DataFrame, key: str, action: str) -> np.ndarray:
+    part = data.filter((pl.col("map") == key) & (pl.col("action") == action)).sort("query", "clause")
+    return part["attention"].to_numpy().reshape(part["query"].n_unique(), -1)
+
+
+def _heat(ax, grid: np.ndarray, title: str):
+    length = grid.shape[0]
+    image = ax.pcolormesh(grid, cmap="cividis", vmin=0, vmax=0.8)
+    ax.axvline(length, color="white", linestyle=":", linewidth=1)
+    ax.invert_yaxis()
+    every = max(1, length // 5)
+    ax.set_xticks(
+        np.arange(0, 2 * length, every) + 0.5,
+        [f"p{i + 1}" if i < length else f"a{i - length}" for i in range(0, 2 * length, every)],
+        fontsize=8,
+    )
+    ax.set_yticks(np.arange(0, length, every) + 0.5, [f"a{i}" for i in range(0, length, every)], fontsize=8)
+    ax.set(title=title, xlabel="clause (p predicates, a answers)")
+    ax.grid(False)
+    return image
+
+
+def _draw_maps(frames: Frames, size: Study):
+    figure = new_figure(9.6, 3.0)
+    axes, image = figure.subplots(1, 2), None
+    for ax, action in zip(axes, size.pair, strict=True):
+        image = _heat(ax, _grid(frames["data"], "plain", action), action)
+    axes[0].set_ylabel("query")
+    assert image is not None
+    figure.colorbar(image, ax=list(axes), label="attention", shrink=0.95)
+    return figure
+
+
+def _diagonals(grid: np.ndarray, order: np.ndarray | None = None) -> tuple[float, float]:
+    length = len(grid)
+    at = np.arange(length) if order is None else np.argsort(order)
+    return float(grid[np.arange(length), at].mean()), float(grid[np.arange(length), length + np.arange(length)].mean())
+
+
+def _find_maps(frames: Frames, size: Study) -> str:
+    found = {action: _diagonals(_grid(frames["data"], "plain", action)) for action in size.pair}
+    return (
+        "Mean attention on the next predicate and on the query itself: "
+        + "; ".join(f"{a} {p:.2f} and {q:.2f}" for a, (p, q) in found.items())
+        + "."
+    )
+
+
+def _draw_permuted(frames: Frames, size: Study):
+    figure = new_figure(11.0, 3.2)
+    axes, image = figure.subplots(1, 3), None
+    order = np.array(size.permutation)
+    truth = np.zeros((size.length, 2 * size.length))
+    truth[np.arange(size.length), np.argsort(order)] = 0.5
+    truth[np.arange(size.length), size.length + np.arange(size.length)] = 0.5
+    _heat(axes[0], truth, "where the two clauses stand")
+    for ax, action in zip(axes[1:], size.pair, strict=True):
+        image = _heat(ax, _grid(frames["data"], "permuted", action), action)
+    for ax in axes:
+        ax.set_xlabel("place (p predicates, a answers)")
+    axes[0].set_ylabel("query")
+    assert image is not None
+    figure.colorbar(image, ax=list(axes), label="attention", shrink=0.95)
+    return figure
+
+
+def _find_permuted(frames: Frames, size: Study) -> str:
+    order, parts = np.array(size.permutation), []
+    for action in size.pair:
+        before = _grid(frames["data"], "plain", action)
+        after = _grid(frames["data"], "permuted", action)
+        whole = np.concatenate([order, np.arange(size.length, 2 * size.length)])
+        parts.append(f"{action} {np.abs(before[:, whole] - after).max():.1e}")
+    return (
+        "Largest difference between the permuted map and the plain map with its columns permuted: "
+        + ", ".join(parts)
+        + "."
+    )
+
+
+def _along(which: int):
+    def draw(frames: Frames, size: Study):
+        figure = new_figure(9.6, 5.6)
+        axes = figure.subplots(2, 2)
+        image = None
+        for row, action in zip(axes, size.pair, strict=True):
+            grid = _grid(frames["data"], "at20", action)
+            part = grid[:, :20] if which == 0 else grid[:, 20:]
+            image = row[0].pcolormesh(part, cmap="cividis", vmin=0, vmax=0.8)
+            row[0].invert_yaxis()
+            row[0].set(title=f"{action}, L = 20", xlabel=("predicate", "answer")[which], ylabel="query (answer)")
+            row[0].grid(False)
+            for length, colour in ((10, "sky"), (20, "blue")):
+                grid = _grid(frames["data"], f"at{length}", action)
+                values = grid[np.arange(length), np.arange(length) + (length if which else 0)]
+                row[1].plot(
+                    (np.arange(length) + 1) / length,
+                    values,
+                    "o-",
+                    color=COLOURS[colour],
+                    markersize=3,
+                    label=f"L = {length}",
+                )
+            row[1].set(ylim=(0, 1), title=f"{action}: diagonal", xlabel="position in the sentence", ylabel="attention")
+            row[1].legend(loc="upper right")
+        assert image is not None
+        figure.colorbar(image, ax=list(axes[:, 0]), label="attention", shrink=0.9)
+        return figure
+
+    return draw
+
+
+def _find_along(which: int):
+    def find(frames: Frames, size: Study) -> str:
+        parts = []
+        for action in size.pair:
+            means = []
+            for length in (10, 20):
+                grid = _grid(frames["data"], f"at{length}", action)
+                values = grid[np.arange(length), np.arange(length) + (length if which else 0)]
+                means.append((values.mean(), values[-1] - values[0]))
+            parts.append(
+                f"{action} {means[0][0]:.3f} at L=10 and {means[1][0]:.3f} at L=20, changing by {means[1][1]:+.3f} along L=20"
+            )
+        return f"Attention on the {('right predicate', 'query itself')[which]}: " + "; ".join(parts) + "."
+
+    return find
+
+
+FIGURES = (
+    Figure(
+        "lego/2", "Attention of the trained decoder",
+        "Mean over heads and 100 sentences of L = 5; rows are the answers that predict. One seed each.",
+        {"tiny": TINY, "quick": SMALL, "paper": LARGE},
+        lambda size, trainer: {"data": maps(size, measured(size, "maps"), ("plain",))}, _draw_maps, _find_maps, seconds=40,
+    ),
+    Figure(
+        "lego/5", "Attention with permuted predicates",
+        "The models of Figure 2 on sentences whose predicates stand in another order: attention follows the shared variable.",
+        {"tiny": TINY, "quick": SMALL, "paper": LARGE},
+        lambda size, trainer: {"data": maps(size, measured(size, "maps"), ("plain", "permuted"))}, _draw_permuted, _find_permuted, seconds=40,
+    ),
+    Figure(
+        "lego/6", "Attention to predicates beyond the training length",
+        "Answer queries to predicates at L = 20, and attention on the right predicate along the sentence.",
+        {"tiny": TINY, "quick": SMALL, "paper": LARGE},
+        lambda size, trainer: {"data": maps(size, measured(size, "maps"), ("at10", "at20"))}, _along(0), _find_along(0), seconds=40,
+    ),
+    Figure(
+        "lego/7", "Attention to answers beyond the training length",
+        "Answer queries to answers at L = 20, and attention of each query on itself along the sentence.",
+        {"tiny": TINY, "quick": SMALL, "paper": LARGE},
+        lambda size, trainer: {"data": maps(size, measured(size, "maps"), ("at10", "at20"))}, _along(1), _find_along(1), seconds=40,
+    ),
+)  # fmt: skip
