@@ -12,7 +12,7 @@ from sorites.errors import SpecError
 from sorites.models import Architecture, gpt
 from sorites.tasks import Sequences
 from sorites.training.sequences import Course, Pupil, enrol, teach
-from sorites.training.student import evaluate, loss_of
+from sorites.training.student import evaluate, loss_of, step
 
 NET = Architecture(1, 2, 16, 32, spread=0.1)
 
@@ -69,6 +69,16 @@ def test_stops_when_solved_and_compacts():
         last = taught.history.metrics["accuracy"][0]
         assert np.nanmax(last) == 1
     np.testing.assert_array_equal(found["apart"].samples, found["together"].samples)
+
+
+def test_nothing_moves_beyond_the_budget():
+    """Six steps in segments of four: the last two have rate zero, and do not count."""
+    taught = teach(course(), [Pupil(0, 2, 1e-2, 6, stops=False)], "apart", chunk=1)
+    assert taught.samples[0] == 6 * 64
+    student = eqx.tree_at(lambda s: s.step, _one(course()), jnp.asarray(30))  # of 24
+    moved, _ = eqx.filter_jit(step)(course(), student)
+    for a, b in zip(jax.tree.leaves(moved.model), jax.tree.leaves(student.model), strict=True):
+        np.testing.assert_array_equal(a, b)
 
 
 def test_time_runs_out_between_chunks():

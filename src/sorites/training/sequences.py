@@ -170,7 +170,7 @@ def teach(
 def _history(course: Course, pupils: Sequence[Pupil], students: Student, records) -> History:
     metrics = {name: np.concatenate([record[name] for record in records], axis=1) for name in records[0]}
     kept = np.atleast_1d(np.isfinite(metrics["training_loss"]).any(axis=0))
-    steps = np.asarray(students.step)
+    steps = np.minimum(np.asarray(students.step), np.asarray(students.steps))
     return History(
         seeds=np.asarray([pupil.seed for pupil in pupils]),
         stage=np.ones(int(kept.sum()), int),

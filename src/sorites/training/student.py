@@ -114,7 +114,7 @@ def step(course: Course, student: Student) -> tuple[Student, Float[Array, ""]]:
         lambda model: loss_of(course, model, student.secret, tokens, targets, key)
     )(student.model)
     updates, state = rule(course).update(gradient, student.state)
-    rate = student.rate * (1 - student.step / student.steps)  # linear decay
+    rate = student.rate * jnp.maximum(1 - student.step / student.steps, 0)  # a segment may end beyond the budget
     model = jax.tree.map(lambda weight, move: (weight - rate * move).astype(weight.dtype), student.model, updates)
     moved = eqx.tree_at(lambda s: (s.model, s.state, s.step), student, (model, state, student.step + 1))
     return moved, loss
