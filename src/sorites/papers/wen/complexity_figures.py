@@ -77,6 +77,8 @@ def growth_sentence(data: pl.DataFrame, chain: bool) -> str:
     part = data.filter(pl.col("chain") == chain)
     if part["sparsity"].n_unique() < 3 or not part["solved"].any():
         return f"{NAMES[chain].capitalize()}: too few sizes or successes to compare growth laws."
+    if not part.filter(pl.col("sparsity") > part["sparsity"].min())["solved"].any():
+        return f"{NAMES[chain].capitalize()}: solved at the smallest k alone, so growth laws cannot be compared."
     found = compare_growth(*(part[name].to_numpy() for name in ("sparsity", "samples", "solved")))
     return (
         f"{NAMES[chain].capitalize()}: {found.verdict} (AIC linear minus exponential {found.difference:+.1f}; "
