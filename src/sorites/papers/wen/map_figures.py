@@ -3,6 +3,7 @@
 import numpy as np
 import polars as pl
 from matplotlib.colors import PowerNorm
+from matplotlib.ticker import MaxNLocator
 
 from ...drawing import COLOURS, new_figure
 from ..figure import Figure, Frames
@@ -51,6 +52,7 @@ def _draw(frames: Frames, size: Maps):
     for ax in axes[::columns]:
         ax.set_ylabel("thought that is predicted")
     axes[0].invert_yaxis()
+    axes[0].yaxis.set_major_locator(MaxNLocator(integer=True))
     assert image is not None
     figure.colorbar(image, ax=list(axes), label="attention", shrink=0.9)
     return figure
