@@ -1,28 +1,41 @@
-"""Print the README's verdict table from `sorites reproduce --json FILE` (or `sorites verify --json FILE`)."""
+"""Print docs/verdicts.md from what `sorites verify --paper SLUG --json FILE` wrote, one file per paper.
+
+python bench/readme.py FILE.json ... > docs/verdicts.md
+"""
 
 import json
 import sys
 from pathlib import Path
+
+from sorites.papers.paper import PAPERS
 
 
 def number(value) -> str:
     return "·" if value is None else f"{value:.4g}"
 
 
+def row(v: dict) -> str:
+    predicted, measured, prefix = v["predicted"], v["measured"], ""
+    if isinstance(measured, dict):  # the first comparison speaks for the claim; `sorites verify` shows all
+        name = next(iter(measured))
+        predicted, measured, prefix = predicted[name], measured[name], f"{name}: "
+    erratum = "" if v["erratum"] is None else f"; the printed form {v['erratum']['printed_verdict']}"
+    numbers = f"{prefix}{number(predicted)} → {number(measured)}"
+    cells = (v["id"], v["label"], v["says"], numbers, v["verdict"] + erratum)
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
 def main() -> None:
-    found = json.loads(Path(sys.argv[1]).read_text())
-    verdicts = found["verdicts"] if isinstance(found, dict) else found
-    print("| claim | says | predicted → measured | verdict |\n|---|---|---|---|")
-    for v in verdicts:
-        predicted, measured = v["predicted"], v["measured"]
-        if isinstance(measured, dict):  # the first comparison speaks for the claim; `sorites verify` shows all
-            name = next(iter(measured))
-            predicted, measured, prefix = predicted[name], measured[name], f"{name}: "
-        else:
-            prefix = ""
-        erratum = "" if v["erratum"] is None else f"; the printed form {v['erratum']['printed_verdict']}"
-        says = v["says"].replace("|", "\\|")
-        print(f"| {v['id']} | {says} | {prefix}{number(predicted)} → {number(measured)} | {v['verdict']}{erratum} |")
+    print(
+        "# Verdicts at quick scale\n\nTwo CPU cores. A verdict judges the statement as it stands here; where the printed"
+    )
+    print("form differs, the last column says what became of it. `sorites verify ID` shows every number and departure.")
+    for file in sys.argv[1:]:
+        verdicts = json.loads(Path(file).read_text())
+        paper, seconds = PAPERS[verdicts[0]["paper"]], sum(v["seconds"] for v in verdicts)
+        print(f"\n## {paper.title}\n\n`{paper.slug}`, {len(verdicts)} claims, {seconds:.0f} s.\n")
+        print("| claim | in the paper | says | predicted → measured | verdict |\n|---|---|---|---|---|")
+        print("\n".join(row(v) for v in verdicts))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ that the command line answers at once; `__init__.pyi` tells editors and type che
 import importlib
 from typing import Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "errors": "SpecError",
