@@ -27,8 +27,8 @@ def row(v: dict) -> str:
 
 def main() -> None:
     print("# Verdicts at quick scale\n")
-    print("Two CPU cores. A verdict judges the statement as it stands here; where the printed form differs, the last column")
-    print("says what became of it. `sorites verify ID` shows every number and departure.")
+    print("Two CPU cores. A verdict judges the statement as it stands here; where the printed form differs, the last")
+    print("column says what became of it. `sorites verify ID` shows every number and departure.")
     for file in sys.argv[1:]:
         verdicts = json.loads(Path(file).read_text())
         paper, seconds = PAPERS[verdicts[0]["paper"]], sum(v["seconds"] for v in verdicts)
