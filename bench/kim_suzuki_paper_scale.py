@@ -3,7 +3,7 @@
     python bench/kim_suzuki_paper_scale.py OUT [--seconds S] [--smoke]
 
 Writes one .npz per figure and about.json with device, versions, command and seconds. On a machine with polars,
-`python bench/record_kim_suzuki.py OUT COMMIT` turns them into the tables under results/figures/.
+`python bench/kim_suzuki_record.py OUT COMMIT` turns them into the tables under results/figures/.
 """
 
 import argparse

@@ -6,7 +6,7 @@
 
 Every job has a share of the time; an ensemble that runs out of it is right-censored where it stands, and what does not
 fit is left out and said so. Writes throughput.json, rows.json (the tables of the figures), ablation.json, about-*.json.
-On a machine with polars, `python bench/record_wen.py OUT COMMIT` turns rows.json into results/figures/wen/.
+On a machine with polars, `python bench/wen_record.py OUT COMMIT` turns rows.json into results/figures/wen/.
 """
 
 import argparse

@@ -1,5 +1,5 @@
 """The ensembles behind the figures that train: plain settings, no tables and no drawing, so that a bare GPU machine
-can run them (`bench/paper_scale.py`)."""
+can run them (`bench/log_icot_paper_scale.py`)."""
 
 import dataclasses
 from collections.abc import Sequence

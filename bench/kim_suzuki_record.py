@@ -1,6 +1,6 @@
 """Turn what `bench/kim_suzuki_paper_scale.py` wrote into the tables under results/figures/kim-suzuki.
 
-    python bench/record_kim_suzuki.py OUT COMMIT
+    python bench/kim_suzuki_record.py OUT COMMIT
 
 The tables are made by the figures' own code, which is handed the stored histories instead of training.
 """

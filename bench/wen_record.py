@@ -1,6 +1,6 @@
 """Turn the rows that `bench/wen_paper_scale.py --part measure` wrote into the tables under results/figures/wen/.
 
-    python bench/record_wen.py OUT COMMIT
+    python bench/wen_record.py OUT COMMIT
 
 COMMIT is the commit that was run. Tables that were left out for want of time are not written.
 """

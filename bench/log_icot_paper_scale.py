@@ -1,9 +1,9 @@
 """Train the paper-scale ensembles behind the figures, with JAX, Equinox and Optax alone.
 
-    python bench/paper_scale.py OUT [FIGURE ...]
+    python bench/log_icot_paper_scale.py OUT [FIGURE ...]
 
 Writes one .npz per ensemble (`History.save`) and about.json with device, versions, command and seconds. On a machine
-with polars, `python bench/record.py OUT` turns them into the tables under results/figures/.
+with polars, `python bench/log_icot_record.py OUT` turns them into the tables under results/figures/.
 """
 
 import json
@@ -28,7 +28,7 @@ def main() -> None:
         "device": jax.devices()[0].device_kind,
         "versions": {"python": platform.python_version(), "jax": jax.__version__, "equinox": equinox.__version__,
                      "optax": optax.__version__, "numpy": np.__version__},
-        "command": "python bench/paper_scale.py " + " ".join(figures),
+        "command": "python bench/log_icot_paper_scale.py " + " ".join(figures),
         "ensembles": {},
     }  # fmt: skip
     for figure in figures:

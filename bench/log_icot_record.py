@@ -1,6 +1,6 @@
-"""Turn what `bench/paper_scale.py` wrote into the tables under results/figures/.
+"""Turn what `bench/log_icot_paper_scale.py` wrote into the tables under results/figures/.
 
-    python bench/record.py OUT COMMIT
+    python bench/log_icot_record.py OUT COMMIT
 
 COMMIT is the commit that was run. The tables are made by the figures' own code, which is handed the stored histories
 instead of training, in the order in which it asks for them.
