@@ -34,6 +34,13 @@ def pytest_configure(config):
     config.addinivalue_line("filterwarnings", "ignore:Error (reading|writing) persistent compilation cache")
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _forget_programs():
+    """Each compiled program maps memory, and a process may map only so often: one file's programs go with it."""
+    yield
+    jax.clear_caches()
+
+
 @pytest.fixture(scope="session")
 def task():
     """Small enough to enumerate, large enough for two levels and four idle bits."""

@@ -21,6 +21,12 @@ def nearest(kind: str, name: str, known: Iterable[str]) -> SpecError:
     return SpecError(f"there is no {kind} {name!r}; {hint}")
 
 
+def forget_programs() -> None:
+    """Drop compiled programs: each maps memory, a process may map only so often, and hundreds of them exceed that."""
+    if "jax" in sys.modules:
+        sys.modules["jax"].clear_caches()
+
+
 def all_claims() -> dict[str, Any]:
     return {id: claim for paper in PAPERS.values() for id, claim in paper.claims().items()}
 

@@ -14,7 +14,7 @@ from typing import Any
 from ..errors import require
 from ..ledger import override, verify
 from ..papers.paper import PAPERS
-from .common import all_claims, all_figures, emit, open_store, paper_named, progress
+from .common import all_claims, all_figures, emit, forget_programs, open_store, paper_named, progress
 from .figure_command import command, sized
 from .verify_command import source
 
@@ -94,6 +94,7 @@ def finish_unit(ids: list[str], setting: Any) -> None:
             outcome = tables(figures[id], size, setting.scale, store)[1]
         if not setting.quiet:
             print(f"{id:<22} {outcome:<14} {time.perf_counter() - begun:6.1f} s", file=sys.stderr, flush=True)
+    forget_programs()
 
 
 def own_overrides(figure: Any, setting: Any) -> dict[str, str]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from ..errors import SpecError
 from ..ledger import Verdict, verify
-from .common import all_claims, console, emit, nearest, open_store, paper_named, progress
+from .common import all_claims, console, emit, forget_programs, nearest, open_store, paper_named, progress
 
 MARKS = {
     "holds": "[green]✓ holds[/green]",
@@ -21,6 +21,8 @@ def execute(options: Any) -> int:
     with progress(options) as title:
         for number, claim in enumerate(chosen, start=1):
             title(f"{number}/{len(chosen)} {claim.id}")
+            if number > 1 and claim.paper != chosen[number - 2].paper:
+                forget_programs()
             verdicts.append(verify(claim, options.scale, options.overrides))
             store.put_verdict(verdicts[-1].record() | {"source": source()})
     taken = emit(options, [verdict.record() for verdict in verdicts])
