@@ -40,13 +40,13 @@ def peak(members: int, samples: int) -> float:
     """Peak memory in MiB of a fresh process that trains the members one after another."""
     size = f"Published({BITS}, {SPARSITY}, {samples}, 2, 100.0, every=1, chains=100)"
     code = (
-        "import resource\nfrom sorites.papers.kim_suzuki.published import Published\n"
+        "from pathlib import Path\nfrom sorites.papers.kim_suzuki.published import Published\n"
         "from sorites.training import train\n"
         f"train({size}.run('free'), range({members}), lanes='apart')\n"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
-    )
+        "print(next(line for line in Path('/proc/self/status').read_text().splitlines() if 'VmHWM' in line).split()[1])"
+    )  # a child's ru_maxrss would start from its parent's
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return int(done.stdout) / (1024 if sys.platform != "darwin" else 1024**2)
+    return int(done.stdout) / 1024
 
 
 def main() -> None:
@@ -74,10 +74,12 @@ def main() -> None:
         found["lessons"][lesson] = row
         ratio = f"   PyTorch {row['torch']:.4f} s   {row['torch'] / row['sorites']:5.1f} x" if "torch" in row else ""
         print(f"{lesson:8s} sorites {row['sorites']:.4f} s{ratio}", flush=True)
-    found["peak MiB"] = {str(members): peak(members, options.samples) for members in (1, 8)}
-    print(
-        "peak memory, members one after another:", ", ".join(f"{n}: {m:.0f} MiB" for n, m in found["peak MiB"].items())
-    )
+    if Path("/proc/self/status").exists():
+        found["peak MiB"] = {str(members): peak(members, options.samples) for members in (1, 8)}
+        print(
+            "peak memory, members one after another:",
+            ", ".join(f"{n}: {m:.0f} MiB" for n, m in found["peak MiB"].items()),
+        )
     if options.out:
         options.out.write_text(json.dumps(found, indent=1) + "\n")
 
