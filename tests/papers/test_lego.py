@@ -3,14 +3,17 @@
 import dataclasses
 import json
 
+import equinox as eqx
+import jax
 import pytest
 
 from sorites.drawing import style
 from sorites.ledger import verify
-from sorites.papers.lego.monitors import first_violation, simply_transitive
-from sorites.papers.lego.setting import Theory
+from sorites.papers.lego.monitors import first_violation, learned_features, simply_transitive
+from sorites.papers.lego.setting import CYCLIC3, Theory
 from sorites.papers.paper import PAPERS
 from sorites.report.figures import read_tables, results_folder
+from sorites.tasks import action_named
 from sorites.training import train
 
 PAPER = PAPERS["lego"]
@@ -62,3 +65,15 @@ def test_monitors_name_the_first_violation():
     held = simply_transitive(Theory(60, 3.0, 60).run("C6"), 60, 3.0)
     assert all(first_violation(holds) is None for holds in held.values())
     assert first_violation(held["[Q43] never falls (D.1a-D.3a)"] & False) == 0
+
+
+def test_the_monitors_of_stage_1_see_what_is_unlearned():
+    """Run backwards, a history forgets: then a learned combination does not stay learned."""
+    history = CYCLIC3.run(0)[1]
+    held = learned_features(history, action_named("C3"))
+    assert all(holds.all() for holds in held.values())
+    backwards = jax.tree.map(lambda leaf: leaf[::-1], history.features)
+    forgotten = (backwards.actions.at[-1].set(0), backwards.values.at[-1].set(0))
+    backwards = eqx.tree_at(lambda features: (features.actions, features.values), backwards, forgotten)
+    broken = learned_features(history._replace(features=backwards), action_named("C3"))
+    assert not broken["a learned combination stays learned (B.4, C.4)"].all()

@@ -5,10 +5,11 @@ import dataclasses
 import jax
 import numpy as np
 
-from ...ledger import Claim, Comparison, Erratum, Evidence, at_least, at_most, equal, worst
+from ...ledger import Claim, Comparison, Erratum, Evidence, at_least, at_most, equal, shown, worst
 from ...models.features import Features, imbalance
 from ...models.srelu import SReLU
 from ...tasks.actions import Action, action_named
+from . import monitors
 from .setting import CYCLIC3, CYCLIC6, PAPER, SYMMETRIC3, SYMMETRIC4, Learning, ensemble_magnitudes, winners
 
 WIDTH = SReLU().width  # rho
@@ -65,6 +66,19 @@ def shapes(size: Stage1) -> dict[str, list[Shape]]:
     return found
 
 
+def _watched(size: Stage1) -> list[Comparison]:
+    """Every monitor of stage 1: the share of records, over seeds, at which it holds."""
+    compared = []
+    for run in size.runs:
+        action = action_named(run.action)
+        held = [monitors.learned_features(run.run(seed)[1], action) for seed in range(size.seeds)]
+        compared += [
+            shown(f"{run.action}, monitor: {name}", 1, float(np.mean([each[name].mean() for each in held])))
+            for name in held[0]
+        ]
+    return compared
+
+
 def _mean(each: list[Shape], field: str) -> float:
     return float(np.mean([getattr(one, field) for one in each]))
 
@@ -84,7 +98,7 @@ def _simply_transitive(size: Stage1) -> Evidence:
             at_most(f"{name}: largest |V(g)+V(y')| / rho", max(one.cancelled for one in each) / WIDTH, 4),
             at_least(f"{name}: features of idle neurons at 5 mu or less, share", _mean(each, "idle"), 0.95),
         ]
-    return Evidence(tuple(compared), seeds=size.seeds)
+    return Evidence((*compared, *_watched(size)), seeds=size.seeds)
 
 
 def _symmetry(size: Stage1) -> Evidence:
@@ -100,7 +114,7 @@ def _symmetry(size: Stage1) -> Evidence:
             equal(f"{name}: V(y')/B", -large, _mean(each, "other_state"), CLOSE * large),
         ]
     return Evidence(
-        tuple(compared),
+        (*compared, *_watched(size)),
         seeds=size.seeds,
         erratum=Erratum(
             "(18b): V(g') = +2B/n_y",

@@ -1,11 +1,15 @@
-"""The induction hypotheses of Appendices D, E and F as monitors: evaluated along a run, never aborting it."""
+"""The induction hypotheses of Appendices B to F as monitors: evaluated along a run, never aborting it."""
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool
 
+from ...models.features import Features
 from ...models.routing import Masses
-from ...training.lego_theory import RoutingHistory
-from .setting import masses
+from ...tasks.actions import Action
+from ...training.lego_theory import FeatureHistory, RoutingHistory
+from .setting import masses, winners
 
 SLACK = 0.01  # of attention or score: a step moves a score by up to 0.1
 Monitors = dict[str, Bool[np.ndarray, " step"]]  # True where the hypothesis holds
@@ -61,6 +65,42 @@ def symmetry(history: RoutingHistory, variables: int, clipping: float, length: i
         <= wrong - lower_gap(clipping) + SLACK,
         **_shared(history, variables),
     }
+
+
+def learned_features(history: FeatureHistory, action: Action) -> Monitors:
+    """Inductions B.1 to B.4 and C.1 to C.4, at finite size, over the records of stage 1."""
+    winner, _ = winners(history, action)
+    features: Features = jax.tree.map(lambda leaf: np.asarray(leaf, float), history.features)
+    bias, ceiling = float(features.bias[0]), float(features.ceiling[0])
+    classes, states = np.indices(winner.shape)
+    fibre = action.table.T[None] == np.arange(action.values)[:, None, None]  # [class, value, action]: g(y) = j
+    pairs = np.asarray(features.pairs())  # V_psi [record, class, neuron, action, value]
+    own = pairs[:, classes, winner, :, states]  # [class, value, record, action]: numpy puts the looked-up axes first
+    own = np.where(fibre[:, :, None], own, np.nan)
+    grown = np.nanmax(own, axis=-1) >= 3 * bias  # [class, value, record]: the end of phase I
+    reached = fibre.transpose(0, 2, 1)[None, :, None]  # over [record, class, neuron, action, value]
+    rivals = np.where(reached, pairs, -np.inf).max(axis=3)  # [record, class, neuron, value]
+    rivals[:, classes, winner, states] = -np.inf
+    rival = np.moveaxis(rivals.max(axis=2), 0, -1)  # [class, value, record]
+    right = _right_share(features, pairs, action)
+    solved = right >= 1 - 1 / np.sqrt(float(features.others[0]) + action.values)
+    least = np.minimum(features.actions.min(axis=(1, 2, 3)), features.values.min(axis=(1, 2, 3)))
+    return {
+        "a winning feature stays above -mu (B.1, C.1)": (np.nanmin(own, axis=-1) >= -bias).all(axis=(0, 1)),
+        "competitors stay at 3 mu until the winner leaves it (B.2, C.2)": (grown | (rival <= 3 * bias)).all(axis=(0, 1)),
+        "a learned combination stays learned (B.4, C.4)": (solved | ~np.maximum.accumulate(solved, axis=0)).all(axis=(1, 2)),
+        "no component falls below -2B (B.3, C.3)": least >= -2 * ceiling,
+    }  # fmt: skip
+
+
+def _right_share(features: Features, pairs: np.ndarray, action: Action) -> np.ndarray:
+    """[record, action, value]: probability of the right value among all classes."""
+    found = []
+    for record, mixed in enumerate(pairs):
+        here: Features = jax.tree.map(lambda leaf, record=record: jnp.asarray(leaf[record]), features)
+        loss = here.loss(jnp.moveaxis(jnp.asarray(mixed), (0, 1), (2, 3)), jnp.asarray(action.table))
+        found.append(np.exp(-np.asarray(loss)))
+    return np.stack(found)
 
 
 def first_violation(holds: Bool[np.ndarray, " step"]) -> int | None:
