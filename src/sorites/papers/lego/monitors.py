@@ -74,7 +74,8 @@ def learned_features(history: FeatureHistory, action: Action) -> Monitors:
     bias, ceiling = float(features.bias[0]), float(features.ceiling[0])
     classes, states = np.indices(winner.shape)
     fibre = action.table.T[None] == np.arange(action.values)[:, None, None]  # [class, value, action]: g(y) = j
-    pairs = np.asarray(features.pairs())  # V_psi [record, class, neuron, action, value]
+    moves, values = np.asarray(features.actions), np.asarray(features.values)
+    pairs = (moves[..., :, None] + values[..., None, :]) / 2  # V_psi [record, class, neuron, action, value]
     own = pairs[:, classes, winner, :, states]  # [class, value, record, action]: numpy puts the looked-up axes first
     own = np.where(fibre[:, :, None], own, np.nan)
     grown = np.nanmax(own, axis=-1) >= 3 * bias  # [class, value, record]: the end of phase I
@@ -84,7 +85,7 @@ def learned_features(history: FeatureHistory, action: Action) -> Monitors:
     rival = np.moveaxis(rivals.max(axis=2), 0, -1)  # [class, value, record]
     right = _right_share(features, pairs, action)
     solved = right >= 1 - 1 / np.sqrt(float(features.others[0]) + action.values)
-    least = np.minimum(features.actions.min(axis=(1, 2, 3)), features.values.min(axis=(1, 2, 3)))
+    least = np.minimum(moves.min(axis=(1, 2, 3)), values.min(axis=(1, 2, 3)))
     return {
         "a winning feature stays above -mu (B.1, C.1)": (np.nanmin(own, axis=-1) >= -bias).all(axis=(0, 1)),
         "competitors stay at 3 mu until the winner leaves it (B.2, C.2)": (grown | (rival <= 3 * bias)).all(axis=(0, 1)),
