@@ -107,9 +107,25 @@ def signal(bits: int, sparsity: int, stage: int) -> float:
     return start_gradient(bits, sparsity, stage)["child"] / leading
 
 
-def exchangeable_signal(keys: int) -> float:
-    """The same ratio for N exchangeable keys, s = sin(pi/N), C = cos(pi/N) (KS-15): exact at stage 1."""
+def unlabelled_gradient(bits: int, sparsity: int, stage: int) -> dict[str, float]:
+    """The part of the gradient that does not see the label, (1/N) E[phi phi' (x_j - z)], by the place of j (KS-16):
+    phi phi' = -(pi/2) sin(2 pi z)."""
+    keys, found = keys_of_stage(bits, sparsity, stage), places(bits, sparsity, stage)
+    pulls = {
+        place.name: -math.pi / 2 * expectation(bits, sparsity, stage, 2 * math.pi / keys, place).imag for place in found
+    }
+    mean = sum(place.count * pulls[place.name] for place in found) / keys
+    return {name: (pull - mean) / keys for name, pull in pulls.items()}
+
+
+def exchangeable_gradient(keys: int) -> tuple[float, float]:
+    """Gradient at a child and at another key for N exchangeable keys, s = sin(pi/N), C = cos(pi/N) (KS-15)."""
     sine, cosine = math.sin(math.pi / keys), math.cos(math.pi / keys)
     mean = (2 * sine * cosine ** (keys - 1) - (keys - 2) * sine**3 * cosine ** (keys - 3)) / keys
     child = -(math.pi / keys) * (sine * cosine ** (keys - 1) - mean)
-    return child / (-2 * CURVATURE / keys**2)
+    return child, -(math.pi / keys) * (-(sine**3) * cosine ** (keys - 3) - mean)
+
+
+def exchangeable_signal(keys: int) -> float:
+    """The child's gradient over -2c/N^2 for exchangeable keys: exact at stage 1."""
+    return exchangeable_gradient(keys)[0] / (-2 * CURVATURE / keys**2)

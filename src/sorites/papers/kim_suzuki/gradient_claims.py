@@ -40,10 +40,10 @@ def _signal(size: FirstLevel) -> Evidence:
     gradient = np.asarray(objective(positional(task, "cosine", "causal")).weights)[0, : size.bits]
     children = np.asarray(task.children(secret))[0]
     child, other = gradient[children], np.delete(gradient, children)
-    law_child, law_other = first_level(size.bits)
+    law_child, law_other = tree_law.exchangeable_gradient(size.bits)
     unit = 2 * tree_law.CURVATURE / size.bits**2
     shortfall = [1 - tree_law.exchangeable_signal(keys) for keys in size.larger]
-    push = [first_level(keys)[1] / (2 * tree_law.CURVATURE / keys**2) for keys in size.larger]
+    push = [tree_law.exchangeable_gradient(keys)[1] / (2 * tree_law.CURVATURE / keys**2) for keys in size.larger]
     falls, pushes = (
         log_log_slope(np.array(size.larger), np.array(shortfall)),
         log_log_slope(np.array(size.larger), np.array(push)),
@@ -63,14 +63,6 @@ def _signal(size: FirstLevel) -> Evidence:
     )
 
 
-def first_level(keys: int) -> tuple[float, float]:
-    """Gradient at a child and at another key for N exchangeable keys and the cosine link (KS-15)."""
-    sine, cosine = math.sin(math.pi / keys), math.cos(math.pi / keys)
-    mean = (2 * sine * cosine ** (keys - 1) - (keys - 2) * sine**3 * cosine ** (keys - 3)) / keys
-    child = -(math.pi / keys) * (sine * cosine ** (keys - 1) - mean)
-    return child, -(math.pi / keys) * (-(sine**3) * cosine ** (keys - 3) - mean)
-
-
 @dataclasses.dataclass(frozen=True)
 class Leftover:
     bits: tuple[int, ...] = (256, 512, 1024, 2048, 4096)
@@ -81,23 +73,14 @@ class Leftover:
         require(len(self.bits) >= 3, f"a slope needs three sizes: bits={self.bits}; give three or more")
 
 
-def leftover(bits: int, sparsity: int, stage: int) -> dict[str, float]:
-    """(1/N) E[phi phi' (x_j - z)] by the place of j, for a thought of that level: phi phi' = -(pi/2) sin(2 pi z)."""
-    keys, found = tree_law.keys_of_stage(bits, sparsity, stage), tree_law.places(bits, sparsity, stage)
-    pulls = {
-        place.name: -math.pi / 2 * tree_law.expectation(bits, sparsity, stage, 2 * math.pi / keys, place).imag
-        for place in found
-    }
-    mean = sum(place.count * pulls[place.name] for place in found) / keys
-    return {name: (pull - mean) / keys for name, pull in pulls.items()}
-
-
 @in_float64
 def _leftover(size: Leftover) -> Evidence:
     compared: list[Comparison] = []
     depth, orders = int(math.log2(size.sparsity)), {1: None, 2: -6}
     for stage in range(1, depth + 1):
-        largest = np.array([max(map(abs, leftover(bits, size.sparsity, stage).values())) for bits in size.bits])
+        largest = np.array(
+            [max(map(abs, tree_law.unlabelled_gradient(bits, size.sparsity, stage).values())) for bits in size.bits]
+        )
         unit = np.array(
             [2 * tree_law.CURVATURE / tree_law.keys_of_stage(bits, size.sparsity, stage) ** 2 for bits in size.bits]
         )
@@ -136,7 +119,7 @@ def _enumerated_leftover(bits: int, sparsity: int, stage: int) -> tuple[np.ndarr
     signs = np.asarray(task.enumerate(task.draw(jax.random.key(0))).tokens)[:keys, 0].astype(float)
     mean = signs.mean(axis=0)
     seen = (-math.pi / 2 * np.sin(2 * math.pi * mean) * (signs - mean)).mean(axis=1) / keys
-    law = leftover(bits, sparsity, stage)
+    law = tree_law.unlabelled_gradient(bits, sparsity, stage)
     every = [law[place.name] for place in tree_law.places(bits, sparsity, stage) for _ in range(place.count)]
     return np.sort(np.array(every)), np.sort(seen)
 
