@@ -1,18 +1,14 @@
 """Every claim of LEGO at tiny scale, and every figure from its tables."""
 
-import dataclasses
-import json
-
 import equinox as eqx
 import jax
 import pytest
+from battery import draw, draw_recorded, judge
 
-from sorites.drawing import style
-from sorites.ledger import verify
 from sorites.papers.lego.monitors import first_violation, learned_features, simply_transitive
 from sorites.papers.lego.setting import CYCLIC3, Theory
 from sorites.papers.paper import PAPERS
-from sorites.report.figures import read_tables, results_folder
+from sorites.report.figures import results_folder
 from sorites.tasks import action_named
 from sorites.training import train
 
@@ -28,22 +24,12 @@ def test_the_catalogue_is_complete():
 
 @pytest.mark.parametrize("id", CLAIMS)
 def test_claims_come_out_as_expected(id):
-    verdict = verify(CLAIMS[id], "tiny")
-    json.dumps(verdict.record(), allow_nan=False)
-    assert verdict.as_expected, verdict
+    judge(CLAIMS[id])
 
 
 @pytest.mark.parametrize("id", FIGURES)
 def test_figures_draw_from_their_tables(id):
-    figure = FIGURES[id]
-    size = figure.sizes["tiny"]
-    frames = figure.measure(size, train)
-    assert frames["data"].height > 0
-    with style():
-        picture = figure.draw(frames, size)
-    assert [ax for ax in picture.axes if ax.get_xlabel() or ax.get_title(loc="left")]
-    if figure.find is not None:
-        assert figure.find(frames, size).endswith(".")
+    draw(FIGURES[id], train)
 
 
 @pytest.mark.parametrize("id", [id for id, figure in FIGURES.items() if "paper" in figure.sizes])
@@ -53,12 +39,7 @@ def test_recorded_tables_draw_at_paper_scale(id):
     folder = results_folder() / "figures" / "lego" / figure.name
     if not folder.exists():
         pytest.skip("not recorded")
-    frames = read_tables(folder, dataclasses.asdict(size))
-    assert frames is not None, "results/ holds other settings than the figure's"
-    with style():
-        figure.draw(frames, size)
-    assert figure.find is not None
-    assert figure.find(frames, size)
+    draw_recorded(figure, size)
 
 
 def test_monitors_name_the_first_violation():

@@ -1,18 +1,15 @@
 """Every claim of Log-ICoT at tiny scale, and every figure from its tables."""
 
 import dataclasses
-import json
 
 import numpy as np
 import pytest
+from battery import draw, draw_recorded, judge
 
-from sorites.drawing import style
 from sorites.errors import SpecError
-from sorites.ledger import verify
 from sorites.papers.log_icot.experiments import AdamExperiment, AlgorithmOne
 from sorites.papers.log_icot.grids import LARGE
 from sorites.papers.paper import PAPERS
-from sorites.report.figures import read_tables, results_folder
 from sorites.theory import tree_law
 from sorites.training import train
 
@@ -29,34 +26,18 @@ def test_the_catalogue_is_complete():
 
 @pytest.mark.parametrize("id", CLAIMS)
 def test_claims_come_out_as_expected(id):
-    verdict = verify(CLAIMS[id], "tiny")
-    json.dumps(verdict.record(), allow_nan=False)
-    assert verdict.as_expected, verdict
+    judge(CLAIMS[id])
 
 
 @pytest.mark.parametrize("id", [id for id in FIGURES if id != "log-icot/variants"])
 def test_figures_draw_from_their_tables(id):
-    figure = FIGURES[id]
-    size = figure.sizes.get("tiny") or figure.sizes["quick"]
-    frames = figure.measure(size, train)
-    assert frames["data"].height > 0
-    with style():
-        picture = figure.draw(frames, size)
-    labelled = [ax for ax in picture.axes if ax.get_xlabel() or ax.get_title(loc="left")]
-    assert labelled
-    if figure.find is not None:
-        assert figure.find(frames, size).endswith(".")
+    draw(FIGURES[id], train)
 
 
 @pytest.mark.parametrize("name", LARGE)
 def test_recorded_tables_draw_at_paper_scale(name):
     figure, size = FIGURES[f"log-icot/{name}"], LARGE[name]
-    frames = read_tables(results_folder() / "figures" / "log-icot" / name, dataclasses.asdict(size))
-    assert frames is not None, "results/ holds other settings than the figure's"
-    with style():
-        figure.draw(frames, size)
-    assert figure.find is not None
-    assert figure.find(frames, size)
+    draw_recorded(figure, size)
 
 
 def test_exact_calibration_puts_the_children_at_their_strength():

@@ -1,4 +1,4 @@
-"""Figures 1b, 4, 5, 9, 10 and 11: accuracy, loss and attention entropy along training."""
+"""Figures 4, 5, 9, 10 and 11: many passes over a training set, and what its size decides."""
 
 import dataclasses
 
@@ -8,13 +8,12 @@ from matplotlib.ticker import EngFormatter, MaxNLocator
 
 from ...drawing import COLOURS, new_figure
 from ..figure import Figure, Frames
-from .complexity_figures import NAMES
 from .grids import LARGE, SMALLEST, Curves, Passes
 
 PALETTE = [ink for name, ink in COLOURS.items() if name != "yellow"]
 
 
-def _measure(size: Curves | Passes, trainer) -> Frames:
+def measure(size: Curves | Passes, trainer) -> Frames:
     return {name: pl.DataFrame(rows) for name, rows in size.tables().items() if rows}
 
 
@@ -24,59 +23,9 @@ def short_ticks(ax) -> None:
     ax.xaxis.set_major_formatter(EngFormatter(sep=""))
 
 
-def _members(data: pl.DataFrame, *keys: str):
+def members(data: pl.DataFrame, *keys: str):
     """(labels, curve) of every member."""
     return data.sort("samples").group_by(*keys, maintain_order=True)
-
-
-def _draw_drop(frames: Frames, size: Curves):
-    figure = new_figure(9.6, 4.0)
-    axes = figure.subplots(1, 2, sharey=True)
-    seed = _shown_seed(frames["data"])
-    for ax, chain in zip(axes, (True, False), strict=True):
-        data = frames["data"].filter((pl.col("chain") == chain) & (pl.col("seed") == seed))
-        ax.plot(data["samples"], data["accuracy"], color="black", label="accuracy (whole sequences)")
-        entropy = frames["entropy"].filter(
-            (pl.col("chain") == chain) & (pl.col("seed") == seed) & (pl.col("layer") == 1)
-        )
-        for (head,), part in _members(entropy, "head"):
-            ax.plot(
-                part["samples"],
-                part["entropy"],
-                color=PALETTE[(int(head) - 1) % len(PALETTE)],
-                linewidth=1.2,
-                label=f"entropy, head {head}",
-            )  # pyright: ignore
-        ax.set(title=f"{NAMES[chain]}, k={size.sparsity}", xlabel="sequences seen", ylim=(-0.03, 1.03))
-        short_ticks(ax)
-    axes[0].set_ylabel("accuracy; normalised entropy (layer 1)")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
-    return figure
-
-
-def _shown_seed(data: pl.DataFrame) -> int:
-    """A seed that succeeds in both panels where there is one."""
-    ends = data.sort("samples").group_by("chain", "seed").agg(pl.col("accuracy").last())
-    rank = ends.group_by("seed").agg(pl.col("accuracy").sum()).sort("accuracy", "seed", descending=[True, False])
-    return int(rank["seed"][0])
-
-
-def _find_drop(frames: Frames, size: Curves) -> str:
-    low = frames["entropy"].group_by("chain", "seed", "samples").agg(pl.col("entropy").min())
-    joined = frames["data"].join(low, on=["chain", "seed", "samples"]).sort("samples")
-    parts = []
-    for chain in (True, False):
-        part = joined.filter(pl.col("chain") == chain)
-        passed = part.filter(pl.col("accuracy") > 0.99).group_by("seed", maintain_order=True).first()
-        total = part["seed"].n_unique()
-        if passed.is_empty():
-            parts.append(f"{NAMES[chain].capitalize()}: none of {total} seeds passes 0.99.")
-            continue
-        parts.append(
-            f"{NAMES[chain].capitalize()}: {passed.height} of {total} seeds pass 0.99, after {passed['samples'].median():,.0f} sequences "
-            f"(median), with the sharpest head's entropy at {passed['entropy'].median():.2f} (start {part['entropy'][0]:.2f})."
-        )
-    return " ".join(parts)
 
 
 def _draw_epochs(frames: Frames, size: Passes):
@@ -86,7 +35,7 @@ def _draw_epochs(frames: Frames, size: Passes):
     for number, name in enumerate(size.shapes):
         layers, heads = (int(part) for part in name.removesuffix("H").split("L"))
         part = data.filter(~pl.col("chain") & (pl.col("layers") == layers) & (pl.col("heads") == heads))
-        for (_, _), curve in _members(part, "seed", "rate"):
+        for (_, _), curve in members(part, "seed", "rate"):
             epochs = curve["samples"].to_numpy() / size.sizes[0]
             ax.plot(epochs, curve["accuracy"], color=PALETTE[number % len(PALETTE)], linewidth=1.1, alpha=0.8,
                     linestyle=("-", "--", ":")[number // len(PALETTE) % 3])  # fmt: skip
@@ -155,7 +104,7 @@ def _draw_sizes(frames: Frames, size: Passes):
                                  ("loss", COLOURS["orange"], "held-out loss")):  # fmt: skip
             left.plot(data["samples"], np.minimum(data[name].to_numpy(), 1.2), color=ink, label=label)
         entropy = frames["entropy"].filter((pl.col("size") == number) & (pl.col("seed") == seed))
-        for (layer, head), part in _members(entropy, "layer", "head"):
+        for (layer, head), part in members(entropy, "layer", "head"):
             right.plot(part["samples"], part["entropy"], color=PALETTE[(int(layer) - 1) % len(PALETTE)], linewidth=1.0, alpha=0.85,  # pyright: ignore
                        label=f"layer {layer}" if head == 1 else None)  # fmt: skip
         left.set(ylabel="accuracy; loss", ylim=(-0.03, 1.23), title=f"N={number:,}, seed {seed}")
@@ -238,7 +187,7 @@ def _draw_grid(frames: Frames, size: Passes):
                 & (pl.col("size") == number)
                 & ~pl.col("chain")
             )
-            for (_, _), curve in _members(part, "seed", "rate"):
+            for (_, _), curve in members(part, "seed", "rate"):
                 ax.plot(curve["samples"], curve["accuracy"], color="black", linewidth=1.2)
                 ax.plot(
                     curve["samples"],
@@ -270,32 +219,26 @@ TINY = Passes(bits=12, sparsity=2, sizes=(300, 1000), presentations=10_000, seed
 ALL = "Adam 5e-4 with linear decay at quick scale; the held-out inputs are never trained on. "
 FIGURES = (
     Figure(
-        "wen/1b", "Entropy falls as accuracy jumps",
-        "Normalised entropy (Eq. 1) of the heads of layer 1 and held-out accuracy, one seed. " + ALL,
-        {"tiny": Curves(sparsity=2, seeds=4, bits=12, budget=10_000, stops=False, **SMALLEST),
-         "quick": Curves(sparsity=2, seeds=3, budget=60_000, every=10, stops=False)}, _measure, _draw_drop, _find_drop, seconds=30,
-    ),
-    Figure(
         "wen/4", "Many passes over a small set, without the chain",
         "Held-out accuracy of every member; the dashed line is the same set with the chain. The released code trains one layer at "
         "1e-4 and deeper nets at 6e-5. " + ALL,
         {"tiny": dataclasses.replace(TINY, sizes=(300,), with_chain=True, seeds=2),
          "quick": Passes(sizes=(4000,), presentations=400_000, shapes=("1L1H", "1L2H", "1L4H", "1L8H"), with_chain=True, seeds=2),
-         "paper": LARGE["4"]}, _measure, _draw_epochs, _find_epochs, seconds=60,
+         "paper": LARGE["4"]}, measure, _draw_epochs, _find_epochs, seconds=60,
     ),
     Figure(
         "wen/5", "A small set learned, a large one not?",
         "The same number of presentations from a small and a large training set, without the chain: accuracy and losses of one seed, one that learns the small set where there is one "
         "(cut at 1.2), and the entropy of every head. The finding counts all seeds. " + ALL,
         {"tiny": TINY, "quick": Passes(sizes=(4000, 60_000), presentations=400_000, shapes=("1L4H",), seeds=3, stops=False),
-         "paper": LARGE["5"]}, _measure, _draw_sizes, _find_sizes, seconds=60,
+         "paper": LARGE["5"]}, measure, _draw_sizes, _find_sizes, seconds=60,
     ),
     Figure(
         "wen/9", "A harder parity without the chain stays at chance",
         "Best final accuracy over rates and seeds; one layer at quick scale. The printed caption says with CoT; the text and the data are without it. " + ALL,
         {"tiny": dataclasses.replace(TINY, sparsity=6),
          "quick": Passes(sparsity=8, sizes=(1000, 4000, 16_000), presentations=150_000, shapes=("1L1H", "1L2H", "1L4H", "1L8H"), with_chain=True, seeds=1)},
-        _measure, _draw_final, _find_final, seconds=90,
+        measure, _draw_final, _find_final, seconds=90,
     ),
     Figure(
         "wen/10", "Training-set size against shape",
@@ -303,12 +246,12 @@ FIGURES = (
         "the released code. " + ALL,
         {"tiny": TINY,
          "quick": Passes(sizes=(1000, 4000, 60_000), presentations=400_000, shapes=("1L2H", "1L4H", "1L8H"), seeds=1, stops=False)},
-        _measure, _draw_grid, _find_sizes, seconds=60,
+        measure, _draw_grid, _find_sizes, seconds=60,
     ),
     Figure(
         "wen/11", "Entropy of every head, small and large set",
         "As figure 5 for two layers; each line is a head. " + ALL,
         {"tiny": TINY, "quick": Passes(sizes=(4000, 60_000), presentations=200_000, shapes=("2L2H",), seeds=1, stops=False)},
-        _measure, _draw_sizes, _find_sizes, seconds=60,
+        measure, _draw_sizes, _find_sizes, seconds=60,
     ),
 )  # fmt: skip
