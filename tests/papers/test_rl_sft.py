@@ -1,14 +1,11 @@
 """Every claim of RL-SFT at tiny scale, every figure from its tables, and the reductions against their literal twins."""
 
-import dataclasses
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from battery import draw, judge
+from battery import draw, draw_recorded, judge
 
-from sorites.drawing import style
 from sorites.errors import SpecError
 from sorites.ledger import verify
 from sorites.papers.paper import PAPERS
@@ -17,7 +14,6 @@ from sorites.papers.rl_sft.experiments import Experiment, updates_to_exact
 from sorites.papers.rl_sft.grids import LARGE
 from sorites.papers.rl_sft.setting import Stepped
 from sorites.papers.rl_sft.symmetric import Symmetric
-from sorites.report.figures import read_tables, results_folder
 from sorites.theory.precision import in_float64
 from sorites.training import train
 
@@ -43,14 +39,7 @@ def test_figures_draw_from_their_tables(id):
 
 @pytest.mark.parametrize("name", LARGE)
 def test_recorded_tables_draw_at_paper_scale(name):
-    figure, size = FIGURES[f"rl-sft/{name}"], LARGE[name]
-    folder = results_folder() / "figures" / "rl-sft" / name
-    if not folder.exists():
-        pytest.skip("nothing is recorded yet")
-    frames = read_tables(folder, dataclasses.asdict(size))
-    assert frames is not None, "results/ holds other settings than the figure's"
-    with style():
-        figure.draw(frames, size)
+    draw_recorded(FIGURES[f"rl-sft/{name}"], LARGE[name])
 
 
 def test_a_theorem_at_her_size():
