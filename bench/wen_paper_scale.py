@@ -1,11 +1,11 @@
 """Wen et al. at the paper's width on an accelerator, with JAX, Equinox and Optax alone (PyTorch only for its own side).
 
     python bench/wen_paper_scale.py OUT --part throughput --seconds 230
-    python bench/wen_paper_scale.py OUT --part measure --seconds 500
+    python bench/wen_paper_scale.py OUT --part measure --seconds 500 --only 4 5
     python bench/wen_paper_scale.py OUT --part all --smoke
 
-Every job has a share of the time; an ensemble that runs out of it is right-censored where it stands, and what does not
-fit is left out and said so. Writes throughput.json, rows.json (the tables of the figures), ablation.json, about-*.json.
+`measure` includes the ablation. Every job has a share of the time; an ensemble that runs out of it is right-censored
+where it stands, and what does not fit is left out and said so. Writes throughput.json, rows.json (the tables of the figures), ablation.json, about-*.json.
 On a machine with polars, `python bench/wen_record.py OUT COMMIT` turns rows.json into results/figures/wen/.
 """
 
@@ -15,7 +15,9 @@ import functools
 import json
 import platform
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import equinox
@@ -30,7 +32,7 @@ from sorites.papers.wen.experiments import OnePass, one_pass
 from sorites.papers.wen.grids import LARGE, PAPER_NET
 from sorites.statistics import median_time
 from sorites.tasks import Sequences
-from sorites.training.sequences import Course, Pupil, teach
+from sorites.training.sequences import Course, Pupil, prepare, teach
 
 BEGUN = time.perf_counter()
 
@@ -56,15 +58,12 @@ def small(size):
     return dataclasses.replace(size, **changes)
 
 
-def ours(
-    layers: int, heads: int, chain: bool, seconds: float, smoke: bool, compute: str = "float32", members: int = 1
-) -> float:
-    """Sequences per second over all members, evaluation and entropy logging included; compilation is not counted."""
+def ours(layers: int, heads: int, chain: bool, seconds: float, smoke: bool, compute: str = "float32") -> float:
+    """Sequences per second of one member, evaluation and entropy logging included; compilation is not counted."""
     width, hidden, batch = (32, 64, 32) if smoke else (720, 2880, 512)
     task = Sequences(30, 3 if chain else 0)
     course = Course(task, Architecture(layers, heads, width, hidden, compute=compute), batch, 16, probed=128)
-    pupils = [Pupil(seed, 3, 1e-4, 10**6, stops=False) for seed in range(members)]
-    return teach(course, pupils, seconds=seconds, chunk=4).pace
+    return teach(course, [Pupil(0, 3, 1e-4, 10**6, stops=False)], seconds=seconds).pace
 
 
 def throughput(options) -> dict:
@@ -76,65 +75,60 @@ def throughput(options) -> dict:
         print(where)
     found, width, hidden = {}, *((32, 64) if options.smoke else (720, 2880))
     spell = 0.3 if options.smoke else 5.0
-    jobs = [("1L1H with the chain", 1, 1, True, "float32"), ("1L1H without", 1, 1, False, "float32"),
-            ("4L4H with the chain", 4, 4, True, "float32"),
-            ("4L4H with the chain, bf16 products", 4, 4, True, "bfloat16"),
-            ("1L1H with the chain, bf16 products", 1, 1, True, "bfloat16")]  # fmt: skip
-    for name, layers, heads, chain, compute in jobs:
-        if left(options) < 4 * spell + 30 * (not options.smoke):
-            print(f"{name}: no time left")
-            continue
-        row = {"sorites": ours(layers, heads, chain, spell, options.smoke, compute)}
-        if layers == 1 and compute == "float32":
-            row["sorites, 8 members"] = ours(
-                layers, heads, chain, spell, options.smoke, compute, 2 if options.smoke else 8
-            )
+    jobs = [("1L1H with the chain", 1, 1, True), ("1L1H without", 1, 1, False), ("4L4H with the chain", 4, 4, True)]
+    for name, layers, heads, chain in jobs:
+        row = {"sorites": ours(layers, heads, chain, spell, options.smoke)}
+        if layers > 1:
+            row["sorites, bf16 products"] = ours(layers, heads, chain, spell, options.smoke, "bfloat16")
         if torch_wen is not None:
             size = {"bits": 30, "sparsity": 3, "chain": chain, "layers": layers, "heads": heads, "width": width,
                     "hidden": hidden, "batch": 32 if options.smoke else 512, "every": 16, "seconds": spell,
                     "probed": 128}  # fmt: skip
             row["torch"] = torch_wen.throughput(**size)
-            if compute == "bfloat16":
-                row["torch, bf16 autocast"] = torch_wen.throughput(low_precision=True, **size)
             row["ratio"] = row["sorites"] / row["torch"]
+            if layers > 1:
+                row["torch, bf16 autocast"] = torch_wen.throughput(low_precision=True, **size)
+                row["ratio, bf16 products"] = row["sorites, bf16 products"] / row["torch"]
         found[name] = row
-        print(name, {key: round(value, 2 if key == "ratio" else 0) for key, value in row.items()}, flush=True)
+        print(name, {key: round(value, 2 if "ratio" in key else 0) for key, value in row.items()}, flush=True)
+        save(options.out / "throughput.json", found)
     return found
 
 
 SHARES = {  # seconds of training that a table may take, in the order of what it tells; compilation comes on top
-    "2b": 70, "1a": 100, "3a": 40, "4": 80, "5": 60, "2L2H": 50, "3b": 12, "8": 12,
+    "2b": 70, "1a": 100, "3a": 40, "2L2H": 70, "4": 120, "5": 90, "3b": 12, "8": 14,
 }  # fmt: skip
+DEVICE = threading.Lock()  # one ensemble trains while others compile
 
 
-def measure(options) -> tuple[dict, dict]:
+def measure(options) -> dict:
     """The tables of the figures, each with the seconds it took and whether it ran to its end."""
     tables, notes = {}, {}
-    for name, share in SHARES.items():
-        if left(options) < min(share, 40) * (not options.smoke):
-            notes[name] = {"left out": "no time left"}
-            print(f"{name}: no time left")
-            continue
-        size = LARGE[name]
-        size = small(size) if options.smoke else size
-        ensembles = {"1a": 2, "2b": 2, "2L2H": 2, "3a": 1, "4": len(getattr(size, "shapes", "1")) + 1}.get(name, 1)
-        cut, purse = [], [1.0 if options.smoke else min(share, left(options) - 15), ensembles]
 
-        def teacher(course, pupils, cut=cut, purse=purse):
+    def job(name: str) -> None:
+        size = small(LARGE[name]) if options.smoke else LARGE[name]
+        ensembles = {"1a": 2, "2b": 2, "2L2H": 2, "4": len(getattr(size, "shapes", "1")) + 1}.get(name, 1)
+        cut, seconds, purse = [], [], [1.0 if options.smoke else SHARES[name], ensembles]
+
+        def teacher(course, pupils):
             """What an ensemble does not use is left to those after it."""
-            budget = purse[0] / max(purse[1], 1)
-            taught = teach(course, pupils, seconds=budget, chunk=8, shrink=4)
+            prepare(course, pupils, chunk=8)
+            with DEVICE:
+                budget = min(purse[0] / max(purse[1], 1), left(options))
+                taught = teach(course, pupils, seconds=max(budget, 0), chunk=8, shrink=4)
             purse[:] = purse[0] - min(budget, taught.seconds), purse[1] - 1
             cut.append(not taught.finished)
+            seconds.append(taught.seconds)
+            print(f"{name}: an ensemble in {taught.seconds:.0f} s, {taught.pace:,.0f} sequences/s", flush=True)
             return taught
 
-        begun = time.perf_counter()
         tables[name] = size.tables(teacher)
-        seconds = round(time.perf_counter() - begun, 1)
-        notes[name] = {"seconds": seconds, "ensembles cut short": sum(cut), "parameters": dataclasses.asdict(size)}
+        notes[name] = {"seconds": round(sum(seconds), 1), "ensembles cut short": sum(cut),
+                       "parameters": dataclasses.asdict(size)}  # fmt: skip
         print(name, notes[name]["seconds"], "s,", summary(tables[name]["data"]), flush=True)
-        save(options.out / "rows.json", {"tables": tables, "notes": notes})
-    return tables, notes
+        save(options.out / "rows.json", {"tables": dict(tables), "notes": dict(notes)})
+
+    return {name: functools.partial(job, name) for name in options.only or SHARES}
 
 
 def summary(rows: list[dict]) -> str:
@@ -159,14 +153,10 @@ def summary(rows: list[dict]) -> str:
     return f"{len(rows)} rows"
 
 
-def ablation(options) -> list[dict]:
+def ablation(options) -> dict:
     """What the released code does and the paper does not say, one switch at a time: 1L1H with the chain, k=3."""
-    base = OnePass(
-        **(
-            PAPER_NET
-            | {"layers": 1, "heads": 1, "bits": 30, "chained": (3,), "bare": (), "budget": 1_000_000, "seeds": 4}
-        )
-    )
+    fields = {"layers": 1, "heads": 1, "bits": 30, "chained": (3,), "bare": (), "budget": 500_000, "seeds": 8}
+    base, rows = OnePass(**(PAPER_NET | fields)), []
     variants = {
         "paper text": base,
         "hidden 2880": dataclasses.replace(base, hidden=2880),
@@ -176,17 +166,34 @@ def ablation(options) -> list[dict]:
             base, hidden=2880, weights="bfloat16", dropout=0.1, clip=1.0, format="released"
         ),
     }
-    rows = []
-    for name, size in variants.items():
-        if left(options) < 25 * (not options.smoke):
-            print(f"ablation, {name}: no time left")
-            continue
-        size = small(size) if options.smoke else size
-        found = one_pass(size, functools.partial(teach, seconds=1.0 if options.smoke else 15.0, chunk=8, shrink=64))
-        rows += [{"variant": name, **row} for row in found]
-        print("ablation", name, summary(found), flush=True)
+
+    def job(name: str, size: OnePass) -> None:
+        def teacher(course, pupils):
+            prepare(course, pupils, chunk=8)
+            with DEVICE:
+                return teach(course, pupils, seconds=1.0 if options.smoke else 50.0, chunk=8, shrink=64)
+
+        found = one_pass(small(size) if options.smoke else size, teacher)
+        rows.extend({"variant": name, **row} for row in found)
+        print("ablation,", name, summary(found), flush=True)
         save(options.out / "ablation.json", rows)
-    return rows
+
+    return {f"ablation, {name}": functools.partial(job, name, size) for name, size in variants.items()}
+
+
+def run(jobs: dict, options) -> None:
+    """Every job in a thread: programs compile side by side, ensembles train one after another."""
+
+    def begin(name: str) -> None:
+        if left(options) < 20 * (not options.smoke):
+            return print(f"{name}: no time left")
+        try:
+            jobs[name]()
+        except Exception as problem:  # the other jobs go on
+            print(f"{name}: {problem!r}", flush=True)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(begin, jobs))
 
 
 def save(path: Path, value) -> None:
@@ -197,17 +204,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path)
     parser.add_argument("--part", choices=("throughput", "measure", "ablation", "all"), default="all")
+    parser.add_argument("--only", nargs="*", choices=sorted(SHARES), help="these tables of `measure`")
     parser.add_argument("--seconds", type=float, default=560.0, help="start no new work after so long")
     parser.add_argument("--smoke", action="store_true", help="tiny sizes: only proves that the script runs")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     tell(options)
     if options.part in ("throughput", "all"):
-        save(options.out / "throughput.json", throughput(options))
-    if options.part in ("measure", "all"):
-        measure(options)
-    if options.part in ("ablation", "throughput", "all"):
-        ablation(options)
+        throughput(options)
+    jobs = ablation(options) if options.part in ("ablation", "measure", "all") else {}
+    run(jobs | (measure(options) if options.part in ("measure", "all") else {}), options)
     print(json.dumps(tell(options)))
 
 

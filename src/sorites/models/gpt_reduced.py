@@ -67,22 +67,21 @@ def _first_layer(model: GPT, block: Block, bits: Array, first: int, compute) -> 
 
 
 def _later_layer(model: GPT, block: Block, x: Array, first: int, compute) -> tuple[Array, Array]:
+    """Heads before positions: an accelerator then multiplies without rearranging the residual stream."""
     heads, (batch, length, width) = model.architecture.heads, x.shape
     normed, weight, bias = block.first(x), block.project.weight, block.project.bias
-    if first:
-        query = product(normed[:, first:], weight[:, :width], compute) + bias[:width].reshape(1, 1, -1)
-        pair = product(normed, weight[:, width:], compute) + bias[width:].reshape(1, 1, -1)
-        pair = pair.reshape(batch, length, 2, heads, -1)
-        key, value = pair[:, :, 0], pair[:, :, 1]
-    else:
-        split = block.project(normed, compute).reshape(batch, length, 3, heads, -1)
-        query, key, value = split[:, :, 0], split[:, :, 1], split[:, :, 2]
-    query = query.reshape(batch, length - first, heads, -1)
     working = compute or x.dtype
-    query, key, value = (each.astype(working) for each in (query, key, value))
-    scores = jnp.einsum("bqhd,bjhd->bhqj", query, key) / np.sqrt(query.shape[-1]).astype(working)
+
+    def per_head(start: int, parts: int, since: int) -> Array:
+        """[part, batch, head, position, dim] of the projections from column `start` on."""
+        columns = slice(start, start + parts * width)
+        rows = product(normed[:, since:], weight[:, columns], compute) + bias[columns].reshape(1, 1, -1)
+        return jnp.moveaxis(rows.astype(working).reshape(batch, length - since, parts, heads, -1), (2, 3), (0, 2))
+
+    query, key, value = (*per_head(0, 1, first), *per_head(width, 2, 0)) if first else per_head(0, 3, 0)
+    scores = query @ key.mT / np.sqrt(query.shape[-1]).astype(working)
     attention = _softmax(scores, first).astype(x.dtype)
-    mixed = jnp.einsum("bhqj,bjhd->bqhd", attention.astype(working), value).astype(x.dtype)
+    mixed = jnp.moveaxis(attention.astype(working) @ value, 1, 2).astype(x.dtype)
     return x[:, first:] + block.out(mixed.reshape(batch, length - first, width), compute), attention
 
 

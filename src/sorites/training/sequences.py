@@ -67,7 +67,14 @@ def _advance(course: Course, students: Student, segments: int, together: bool) -
 
         return jax.lax.scan(body, arrays, None, length=segments)
 
-    arrays, found = (jax.vmap(many) if together else lambda arrays: jax.lax.map(many, arrays))(arrays)
+    def alone(arrays):
+        return jax.tree.map(lambda leaf: leaf[None], many(_take(arrays, 0)))
+
+    def apart(arrays):
+        return jax.lax.map(many, arrays)
+
+    lanes = alone if len(students.step) == 1 else jax.vmap(many) if together else apart
+    arrays, found = lanes(arrays)
     return eqx.combine(arrays, static), found
 
 
@@ -131,10 +138,9 @@ def teach(
     finished member costs nothing.
     """
     require(len(pupils) > 0, "an ensemble needs at least one pupil: pupils=0; use 1 or more")
-    require(lanes in ("auto", "together", "apart"), f"lanes are auto, together or apart: lanes={lanes!r}; use one")
     use_compilation_cache()
     progress = listener_or(progress)
-    together = jax.default_backend() != "cpu" if lanes == "auto" else lanes == "together"
+    together = _together(lanes)
     begun = time.perf_counter()
     active, running = np.arange(len(pupils)), enrol(course, pupils)
     everyone = running  # stale while all are running: the program reuses their memory
@@ -165,6 +171,17 @@ def teach(
     now = time.perf_counter()
     pace = (int(steps.sum()) - before) * course.batch / (now - compiled) if len(records) > 1 else float("nan")
     return Taught(history, everyone.model, everyone.secret, tuple(pupils), course, now - begun, pace, bool(done.all()))
+
+
+def prepare(course: Course, pupils: Sequence[Pupil], lanes: str = "auto", chunk: int = CHUNK) -> None:
+    """Compile what `teach` will run first into the on-disk cache: several threads may do so at once."""
+    use_compilation_cache()
+    _advance.lower(course, enrol(course, pupils), chunk, _together(lanes)).compile()
+
+
+def _together(lanes: str) -> bool:
+    require(lanes in ("auto", "together", "apart"), f"lanes are auto, together or apart: lanes={lanes!r}; use one")
+    return jax.default_backend() != "cpu" if lanes == "auto" else lanes == "together"
 
 
 def _history(course: Course, pupils: Sequence[Pupil], students: Student, records) -> History:

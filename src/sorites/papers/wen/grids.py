@@ -128,6 +128,6 @@ LARGE: dict[str, Any] = {
     "3b": Maps(layers=1, heads=1, bits=40, sparsity=20, secret=SECRET, budget=1_000_000, seeds=1, **_slower),
     "8": Maps(layers=2, heads=2, bits=40, sparsity=20, secret=SECRET, budget=1_000_000, seeds=1, **_deep),
     "4": Passes(bits=20, sparsity=6, sizes=(10_000,), presentations=10_000_000, shapes=("1L4H", "1L1H", "2L2H", "4L4H"),
-                with_chain=True, seeds=2, **_deep),
+                with_chain=True, deep_rates=(6e-5,), seeds=2, **_deep),
     "5": Passes(bits=20, sparsity=6, sizes=(50_000, 1_000_000), presentations=10_000_000, shapes=("4L4H",), seeds=1, **_deep),
 }  # fmt: skip
