@@ -5,8 +5,9 @@
     python bench/wen_paper_scale.py OUT --part all --smoke
 
 `measure` includes the ablation. Every job has a share of the time; an ensemble that runs out of it is right-censored
-where it stands, and what does not fit is left out and said so. Writes throughput.json, rows.json (the tables of the figures), ablation.json, about-*.json.
-On a machine with polars, `python bench/wen_record.py OUT COMMIT` turns rows.json into results/figures/wen/.
+where it stands, and what does not fit is left out and said so. Writes throughput.json, rows.json (the tables of the
+figures), ablation.json, about-*.json. On a machine with polars, `python bench/wen_record.py COMMIT OUT` turns them into
+results/.
 """
 
 import argparse

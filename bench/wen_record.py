@@ -1,8 +1,9 @@
-"""Turn the rows that `bench/wen_paper_scale.py --part measure` wrote into the tables under results/figures/wen/.
+"""Turn what `bench/wen_paper_scale.py` wrote into results/figures/wen/ and results/bench-wen-h200.json.
 
-    python bench/wen_record.py OUT COMMIT
+    python bench/wen_record.py COMMIT OUT [OUT ...]
 
-COMMIT is the commit that was run. Tables that were left out for want of time are not written.
+COMMIT is the commit that was run. Of several folders the last one that has a table counts; tables that none of them
+has stay as they were recorded.
 """
 
 import dataclasses
@@ -16,31 +17,61 @@ import polars as pl
 from sorites.papers.wen.grids import LARGE
 from sorites.report.figures import results_folder, write_tables
 
+HOME = results_folder() / "figures" / "wen"
+
+
+def read(path: Path):
+    return json.loads(path.read_text())
+
+
+def write(name: str, frames: dict[str, pl.DataFrame], about: dict) -> None:
+    shutil.rmtree(HOME / name, ignore_errors=True)
+    write_tables(HOME / name, frames, dataclasses.asdict(LARGE[name]))
+    written = read(HOME / name / "about.json") | about
+    (HOME / name / "about.json").write_text(json.dumps(written, indent=1) + "\n")
+    print(HOME / name)
+
+
+def tables(out: Path, commit: str) -> None:
+    stored, origin = read(out / "rows.json"), read(out / "about-measure.json")
+    origin = {key: origin[key] for key in ("device", "versions", "command", "precision")} | {"commit": commit}
+    for name, rows in stored["tables"].items():
+        frames = {each: pl.DataFrame(part, infer_schema_length=None) for each, part in rows.items() if part}
+        write(name, frames, origin | {"note": stored["notes"][name]})
+
+
+def gather() -> None:
+    """Figure 2c is figure 1a's shape and settings; figure 2a gathers every shape that was measured."""
+    if (HOME / "1a").exists():
+        shutil.copytree(HOME / "1a", HOME / "2c", dirs_exist_ok=True)
+    parts = [name for name in ("2b", "2L2H", "1a") if (HOME / name).exists()]
+    frames = [pl.read_parquet(HOME / name / "data.parquet") for name in parts]
+    about = read(HOME / parts[0] / "about.json")
+    commits = {name: read(HOME / name / "about.json")["commit"] for name in parts}
+    kept = {key: about[key] for key in ("device", "versions", "precision")}
+    write("2a", {"data": pl.concat(frames)}, kept | {"commit": commits, "note": {"from": parts}})
+
+
+def speed(out: Path, commit: str) -> None:
+    """Throughput and the ablation, beside what was recorded before."""
+    path = results_folder() / "bench-wen-h200.json"
+    record = read(path) if path.exists() else {}
+    if (out / "throughput.json").exists():
+        found = {"sequences per second, width 720, one member": read(out / "throughput.json")}
+        record |= read(out / "about-throughput.json") | {"commit": commit} | found
+    if (out / "ablation.json").exists():
+        origin = {key: read(out / "about-measure.json")[key] for key in ("device", "versions", "command")}
+        record["first ablation"] = origin | {"commit": commit, "members": read(out / "ablation.json")}
+    path.write_text(json.dumps(record, indent=1) + "\n")
+
 
 def main() -> None:
-    out, commit = Path(sys.argv[1]), sys.argv[2]
-    stored = json.loads((out / "rows.json").read_text())
-    about = json.loads((out / "about-measure.json").read_text())
-    named = dict(stored["tables"])
-    if "1a" in named:  # figure 2c is the same shape and the same settings
-        named["2c"] = named["1a"]
-        stored["notes"]["2c"] = stored["notes"]["1a"]
-    gathered = [name for name in ("2b", "2L2H", "1a") if name in named]
-    if len(gathered) > 1:  # figure 2a gathers the shapes that were measured
-        named["2a"] = {"data": [row for name in gathered for row in named[name]["data"]]}
-        stored["notes"]["2a"] = {"from": gathered}
-    named.pop("2L2H", None)
-    for name, tables in named.items():
-        frames = {each: pl.DataFrame(rows, infer_schema_length=None) for each, rows in tables.items() if rows}
-        folder = results_folder() / "figures" / "wen" / name
-        shutil.rmtree(folder, ignore_errors=True)
-        write_tables(folder, frames, dataclasses.asdict(LARGE["1a" if name == "2c" else name]))
-        origin = {key: about[key] for key in ("device", "versions", "command", "precision")}
-        note = (
-            json.loads((folder / "about.json").read_text()) | origin | {"commit": commit, "note": stored["notes"][name]}
-        )
-        (folder / "about.json").write_text(json.dumps(note, indent=1) + "\n")
-        print(folder)
+    commit, *folders = sys.argv[1:]
+    for out in map(Path, folders):
+        if (out / "rows.json").exists():
+            tables(out, commit)
+        speed(out, commit)
+    gather()
 
 
 if __name__ == "__main__":

@@ -136,6 +136,7 @@ def _identities(size: Batch) -> Evidence:
             equal("Lemma 14 with its mean: residual at B over residual at 16 B", 4, few / many, 1.5),
             shown("residual with the mean, in units of h/n", 0, few),
         ),
+        departures=("The residual's order is judged on the mean of six batches: one batch, tried first, scatters too much.",),
         erratum=Erratum(
             "Lemma 14 has the mean of alpha in an equality.",
             "Equality holds with alpha itself; the mean leaves a residual of order 1/sqrt(B).", "fails",

@@ -77,15 +77,20 @@ def _ends(data: pl.DataFrame) -> pl.DataFrame:
 
 def _find_epochs(frames: Frames, size: Passes) -> str:
     ends = _ends(frames["data"]).filter(~pl.col("chain"))
-    right = (
-        ends.group_by("layers", "heads")
-        .agg((pl.col("accuracy") >= 1).sum().alias("right"), pl.len())
-        .sort("layers", "heads")
-    )
-    shapes = ", ".join(f"{layers}L{heads}H {count} of {total}" for layers, heads, count, total in right.rows())
+    shapes = ", ".join(
+        f"{layers}L{heads}H {_exact(part, size)}" for (layers, heads), part in ends.group_by("layers", "heads", maintain_order=True)
+    )  # fmt: skip
     chain = _chain_epochs(frames["data"], size)
     tail = f" With the chain: exact after {chain:.1f} passes (median)." if chain is not None else ""
     return f"Members exact within {size.presentations:,} presentations without the chain: {shapes}.{tail}"
+
+
+def _exact(ends: pl.DataFrame, size: Passes) -> str:
+    """How many members ended exact; said where the others were stopped before their budget."""
+    others = ends.filter(pl.col("accuracy") < 1)["samples"]
+    count = f"{ends.height - len(others)} of {ends.height}"
+    cut = len(others) and int(others.min()) < size.presentations - size.batch * size.every  # pyright: ignore
+    return f"{count} (not exact when stopped at {others.min():,})" if cut else count
 
 
 def _draw_sizes(frames: Frames, size: Passes):
@@ -131,7 +136,7 @@ def _find_sizes(frames: Frames, size: Passes) -> str:
     for number in size.sizes:
         here, least = ends.filter(pl.col("size") == number), low.filter(pl.col("size") == number)["entropy"]
         parts.append(
-            f"N={number:,}: {here.filter(pl.col('accuracy') >= 1).height} of {here.height} members exact, mean accuracy "
+            f"N={number:,}: members exact {_exact(here, size)}, mean accuracy "
             f"{here['accuracy'].mean():.2f}, least entropy of any head {least.min():.2f} (median over members {least.median():.2f})"
         )
     return "; ".join(parts) + "."
