@@ -176,7 +176,9 @@ def teach(
 def prepare(course: Course, pupils: Sequence[Pupil], lanes: str = "auto", chunk: int = CHUNK) -> None:
     """Compile what `teach` will run first into the on-disk cache: several threads may do so at once."""
     use_compilation_cache()
-    _advance.lower(course, enrol(course, pupils), chunk, _together(lanes)).compile()
+    _advance.lower(  # pyright: ignore[reportFunctionMemberAccess]
+        course, enrol(course, pupils), chunk, _together(lanes)
+    ).compile()
 
 
 def _together(lanes: str) -> bool:
