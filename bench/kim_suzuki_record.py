@@ -43,7 +43,7 @@ def main() -> None:
             assert history.seeds.tolist() == list(seeds)
             return SimpleNamespace(history=history)
 
-        frames = figures[name].measure(size, replay)
+        frames = figures[name].measure(size, SimpleNamespace(train=replay))
         keep(name, size, frames, {k: v for k, v in about["seconds"].items() if k.startswith(f"{name}--")})
     laws = {
         law: np.load(out / f"law--{name.replace(' ', '').replace('/', '-')}.npz")["success"]

@@ -35,7 +35,7 @@ def main() -> None:
             assert history.seeds.tolist() == list(seeds)
             return SimpleNamespace(history=history)
 
-        frames = figures[name].measure(size, replay)
+        frames = figures[name].measure(size, SimpleNamespace(train=replay))
         folder = results_folder() / "figures" / "log-icot" / name
         shutil.rmtree(folder, ignore_errors=True)
         write_tables(folder, frames, dataclasses.asdict(size))

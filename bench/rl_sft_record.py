@@ -39,7 +39,7 @@ def main() -> None:
             assert len(thoughts) == len(seeds)
             return SimpleNamespace(history=SimpleNamespace(last=lambda metric: thoughts))
 
-        frames = figures[name].measure(size, replay)
+        frames = figures[name].measure(size, SimpleNamespace(train=replay))
         folder = results_folder() / "figures" / "rl-sft" / name
         shutil.rmtree(folder, ignore_errors=True)
         write_tables(folder, frames, dataclasses.asdict(size))

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 
+from sorites import training
 from sorites.drawing import style
 from sorites.ledger import verify
 from sorites.report.figures import read_tables, results_folder
@@ -16,10 +17,10 @@ def judge(claim):
     return verdict
 
 
-def draw(figure, trainer):
+def draw(figure):
     """The figure at its smallest size, from its own tables."""
     size = figure.sizes.get("tiny") or figure.sizes["quick"]
-    frames = figure.measure(size, trainer)
+    frames = figure.measure(size, training)
     assert frames["data"].height > 0
     with style():
         picture = figure.draw(frames, size)

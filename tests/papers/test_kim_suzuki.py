@@ -10,7 +10,6 @@ from sorites.papers.kim_suzuki.published import Published
 from sorites.papers.kim_suzuki.sample_law import SampleLaw
 from sorites.papers.kim_suzuki.theorems import LogSteps, OneStep
 from sorites.papers.paper import PAPERS
-from sorites.training import train
 
 PAPER = PAPERS["kim-suzuki"]
 CLAIMS, FIGURES = PAPER.claims(), PAPER.figures()
@@ -30,7 +29,7 @@ def test_claims_come_out_as_expected(id):
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in ("exp-k16", "exp-k32", "phase", "hardness")])
 def test_figures_draw_from_their_tables(name):
-    draw(FIGURES[f"kim-suzuki/{name}"], train)
+    draw(FIGURES[f"kim-suzuki/{name}"])
 
 
 @pytest.mark.parametrize("name", [*LARGE, "phase", "exponent"])

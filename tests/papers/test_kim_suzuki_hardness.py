@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from sorites import training
 from sorites.drawing import style
 from sorites.errors import SpecError
 from sorites.ledger import verify
@@ -16,7 +17,6 @@ from sorites.papers.kim_suzuki.hardness_learners import answer_alone, answers, d
 from sorites.papers.kim_suzuki.oracle_claims import Hidden
 from sorites.papers.paper import PAPERS
 from sorites.theory import parity_class as pc
-from sorites.training import train
 
 CLAIMS = {f"KS-{number}": PAPERS["kim-suzuki"].claims()[f"KS-{number}"] for number in range(3, 10)}
 FIGURE = hardness_figures.FIGURES[0]
@@ -34,7 +34,7 @@ def test_claims_come_out_as_expected(id):
 
 def test_the_map_draws_from_its_tables():
     size = FIGURE.sizes["tiny"]
-    frames = FIGURE.measure(size, train)
+    frames = FIGURE.measure(size, training)
     with style():
         picture = FIGURE.draw(frames, size)
     assert all(ax.get_xlabel() and ax.get_ylabel() for ax in picture.axes)

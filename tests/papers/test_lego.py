@@ -10,7 +10,6 @@ from sorites.papers.lego.setting import CYCLIC3, Theory
 from sorites.papers.paper import PAPERS
 from sorites.report.figures import results_folder
 from sorites.tasks import action_named
-from sorites.training import train
 
 PAPER = PAPERS["lego"]
 CLAIMS, FIGURES = PAPER.claims(), PAPER.figures()
@@ -29,7 +28,7 @@ def test_claims_come_out_as_expected(id):
 
 @pytest.mark.parametrize("id", FIGURES)
 def test_figures_draw_from_their_tables(id):
-    draw(FIGURES[id], train)
+    draw(FIGURES[id])
 
 
 @pytest.mark.parametrize("id", [id for id, figure in FIGURES.items() if "paper" in figure.sizes])

@@ -31,7 +31,7 @@ def test_claims_come_out_as_expected(id):
 
 @pytest.mark.parametrize("id", [id for id in FIGURES if id != "log-icot/variants"])
 def test_figures_draw_from_their_tables(id):
-    draw(FIGURES[id], train)
+    draw(FIGURES[id])
 
 
 @pytest.mark.parametrize("name", LARGE)

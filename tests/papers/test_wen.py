@@ -28,7 +28,7 @@ def test_claims_come_out_as_expected(id):
 @pytest.mark.parametrize("id", FIGURES)
 def test_figures_draw_from_their_tables(id):
     assert FIGURES[id].find is not None
-    draw(FIGURES[id], None)
+    draw(FIGURES[id])
 
 
 RECORDED = sorted(path.name for path in (results_folder() / "figures" / "wen").glob("*") if path.is_dir())

@@ -15,7 +15,7 @@ from drawn_model import Drawn, stage
 
 from sorites.errors import SpecError
 from sorites.store import Store, check, default_root
-from sorites.store.weights import models_bytes, models_from
+from sorites.store.weights import models_bytes, models_from, structure_of
 from sorites.training import Run
 
 
@@ -215,6 +215,6 @@ def test_models_that_draw_their_weights_and_hold_numbers(tmp_path, same):
 def test_half_precision_survives():
     run = Run(Drawn(None, jnp.float32(2), dtype="bfloat16"), [stage()])  # pyright: ignore
     models = eqx.filter_vmap(run.model.fresh)(jax.vmap(jax.random.key)(jnp.arange(3)))
-    again = models_from(models_bytes(models), run, 3)
+    again = models_from(models_bytes(models), structure_of(run), 3)
     assert again.counts.dtype == "bfloat16"  # pyright: ignore
     assert bool(eqx.tree_equal(models, again))

@@ -1,10 +1,11 @@
 """A figure is data and a drawing: the data are computed once and stored, the drawing reads nothing else."""
 
 import dataclasses
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from ..ledger import Scale
+from ..training import Course, Pupil, Run, Taught, Trained
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -14,16 +15,24 @@ P = TypeVar("P")
 Frames = dict[str, "polars.DataFrame"]  # named tables; the main one is called "data"
 
 
+class Training(Protocol):
+    """Who trains: a store, which does so once, or `sorites.training` itself."""
+
+    def train(self, runs: Run | Sequence[Run], seeds: Sequence[int]) -> Trained: ...
+
+    def teach(self, course: Course, pupils: Sequence[Pupil]) -> Taught: ...
+
+
 @dataclasses.dataclass(frozen=True)
 class Figure(Generic[P]):
-    """`measure` makes the tables from parameters (through the store, if given), `draw` the picture from the
-    tables alone, `find` a sentence of finding from the tables."""
+    """`measure` makes the tables from parameters, `draw` the picture from the tables alone, `find` a sentence of
+    finding from the tables."""
 
     id: str  # "log-icot/2b"
     title: str
     caption: str
     sizes: dict[Scale, P]
-    measure: Callable[[P, Any], Frames]  # (parameters, trainer) -> tables
+    measure: Callable[[P, Training], Frames]
     draw: Callable[[Frames, P], "matplotlib.figure.Figure"]
     find: Callable[[Frames, P], str] | None = None
     seconds: float = 5.0  # a rough duration at quick scale on 2 cores

@@ -112,7 +112,7 @@ def tables(figure: Figure[Any], parameters: Any, scale: str, store: Store) -> tu
     recorded = results_folder() / "figures" / figure.paper / figure.name
     if scale == "paper" and (found := read_tables(recorded, dataclasses.asdict(parameters))) is not None:
         return found, f"results/figures/{figure.id}"
-    frames = figure.measure(parameters, store.train)
+    frames = figure.measure(parameters, store)
     write_tables(place, frames, dataclasses.asdict(parameters))
     return frames, "measured now"
 

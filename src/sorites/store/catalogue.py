@@ -40,6 +40,8 @@ def _row(folder: Folder) -> tuple:
 def _told(runs: list[Description]) -> tuple[str | None, str | None, int | None]:
     """Task, model and number of stages of the first run; an adopted history may not say."""
     try:
+        if "course" in runs[0]:
+            return words(runs[0]["course"]["task"]), words(runs[0]["course"]["architecture"]), 1
         stages, model = runs[0]["stages"], runs[0]["model"]
         return words(stages[0]["task"]), model["kind"].rpartition(".")[2], len(stages)
     except (IndexError, KeyError, TypeError, AttributeError):

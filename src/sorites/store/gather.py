@@ -1,19 +1,27 @@
 """Members from several folders and trainings as one ensemble, in the order asked for."""
 
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..models import AbstractModel
-from ..training import History, Trained
-
-Place = tuple[Trained, int]  # an ensemble, and a row in it
+from ..training import History
 
 
-def gather(places: Sequence[Place]) -> Trained:
+class Kept(NamedTuple):
+    """An ensemble as the store holds it; the models may be of any kind."""
+
+    history: History
+    models: Any  # leading axis: member
+
+
+Place = tuple[Kept, int]  # an ensemble, and a row in it
+
+
+def gather(places: Sequence[Place]) -> Kept:
     """One member per place; where one measured and another had stopped, the other has NaN."""
     parts = list({id(part): part for part, _ in places}.values())
     if len(parts) == 1 and [row for _, row in places] == list(range(len(parts[0].history.seeds))):
@@ -21,7 +29,7 @@ def gather(places: Sequence[Place]) -> Trained:
     rows = [np.array([row for part, row in places if part is each]) for each in parts]
     here = [np.array([place for place, (part, _) in enumerate(places) if part is each]) for each in parts]
     order = np.argsort(np.concatenate(here))  # from part by part to the order asked for
-    return Trained(
+    return Kept(
         _histories([part.history for part in parts], rows, order),
         _models([part.models for part in parts], rows, order),
     )
@@ -57,7 +65,7 @@ def _histories(histories: list[History], rows: list[np.ndarray], order: np.ndarr
     )
 
 
-def _models(models: list[AbstractModel], rows: list[np.ndarray], order: np.ndarray) -> AbstractModel:
+def _models(models: list[Any], rows: list[np.ndarray], order: np.ndarray) -> Any:
     def join(*leaves):
         if not eqx.is_array(leaves[0]):
             return leaves[0]

@@ -10,18 +10,22 @@ from pathlib import Path
 from typing import Any
 
 import equinox as eqx
+import jax
 
 from ..errors import require
-from ..training import History, Progress, Run, Trained, train
+from ..models.gpt import GPT, gpt
+from ..training import Course, History, Progress, Pupil, Run, Taught, Trained, teach, train
+from ..training.sequences import secrets_of
 from .folder import MODEL, TABLES, Damaged, Folder, open_aside, read_folder, settle, write_aside
 from .frames import history_bytes, history_from, members_bytes, require_packages, shapes
-from .gather import Place, gather
-from .identity import Identity, identities, spec_record
+from .gather import Kept, Place, gather
+from .identity import Identity, identities, pupil_identities, spec_record
 from .provenance import provenance
 from .verdicts import Record, put_verdict, safe, verdicts
-from .weights import models_bytes, models_from
+from .weights import models_bytes, models_from, structure_of
 
 GROUP = 64  # members per folder: what a kill can cost
+PUPILS = 8  # the same for GPTs, which train for longer
 
 
 def default_root() -> Path:
@@ -50,17 +54,40 @@ class Store:
     ) -> Trained:
         """As `sorites.training.train`, but only the members that are not stored yet, a group at a time."""
         require(len(seeds) > 0, "an ensemble needs at least one seed: seeds=0; use 1 or more")
-        require(group >= 1, f"a group has at least one member: group={group}; use 1 or more")
-        require_packages()
-        members = identities(runs, seeds)
         each = [runs] * len(seeds) if isinstance(runs, Run) else list(runs)
         _require_alike(each)
-        found = self._load({member.id for member in members}, each[0])
-        missing = {member.id: place for place, member in enumerate(members) if member.id not in found}
-        for places in _even(list(missing.values()), group):
-            chosen = [members[place] for place in places]
-            found |= self._train_group(chosen, [each[place] for place in places], lanes, progress)
-        return gather([found[member.id] for member in members])
+
+        def missing(places: list[int]) -> Kept:
+            chosen = [each[place] for place in places]
+            one = all(run is chosen[0] for run in chosen)
+            trained = train(chosen[0] if one else chosen, [seeds[place] for place in places], lanes, progress)
+            return Kept(trained.history, trained.models)
+
+        return Trained(*self._complete(identities(runs, seeds), group, missing, lambda: structure_of(each[0])))
+
+    def teach(
+        self,
+        course: Course,
+        pupils: Sequence[Pupil],
+        lanes: str = "auto",
+        progress: Callable[[Progress], None] | None = None,
+        group: int = PUPILS,
+    ) -> Taught:
+        """As `sorites.training.teach`, but only the pupils that are not stored yet, a group at a time."""
+        require(len(pupils) > 0, "an ensemble needs at least one pupil: pupils=0; use 1 or more")
+        begun = time.perf_counter()
+
+        def missing(places: list[int]) -> Kept:
+            taught = teach(course, [pupils[place] for place in places], lanes, progress=progress)
+            return Kept(taught.history, taught.models)
+
+        def structure() -> GPT:
+            return eqx.filter_eval_shape(gpt, course.architecture, course.task.length, jax.random.key(0))
+
+        found = self._complete(pupil_identities(course, pupils), group, missing, structure)
+        seconds = time.perf_counter() - begun
+        return Taught(found.history, found.models, secrets_of(course, pupils), tuple(pupils), course, seconds,
+                      pace=float("nan"), finished=True)  # fmt: skip
 
     def find(self, runs: Run | Sequence[Run], seeds: Sequence[int]) -> list[Path | None]:
         """For each seed the folder that holds its member, or None."""
@@ -100,7 +127,27 @@ class Store:
         """The place of a figure and its data; there once whoever draws it has made it."""
         return self.root / "figures" / safe(slug) / safe(name) / safe(key)
 
-    def _load(self, wanted: set[str], run: Run) -> dict[str, Place]:
+    def _complete(
+        self,
+        members: list[Identity],
+        group: int,
+        missing: Callable[[list[int]], Kept],
+        structure: Callable[[], Any],
+    ) -> Kept:
+        """All members in that order: the stored ones, and group by group the others, by their places."""
+        require(group >= 1, f"a group has at least one member: group={group}; use 1 or more")
+        require_packages()
+        found = self._load({member.id for member in members}, structure)
+        absent = {member.id: place for place, member in enumerate(members) if member.id not in found}
+        for places in _even(list(absent.values()), group):
+            open_aside(self.root, "probe").rmdir()  # a store that cannot be written says so before the training
+            begun, chosen = time.perf_counter(), [members[place] for place in places]
+            kept = missing(places)
+            self._write(chosen, kept, time.perf_counter() - begun)
+            found |= {member.id: (kept, row) for row, member in enumerate(chosen)}
+        return gather([found[member.id] for member in members])
+
+    def _load(self, wanted: set[str], structure: Callable[[], Any]) -> dict[str, Place]:
         """The stored members among those wanted; what is damaged counts as not stored."""
         known = {each for folder in self._known.values() if folder.has_models for each in folder.ids}
         folders = list(self._known.values()) if wanted <= known else self.folders()
@@ -109,27 +156,17 @@ class Store:
             if not folder.has_models or not (wanted - set(found)) & set(folder.ids):
                 continue
             try:
-                trained = load(folder, run)
+                kept = load(folder, structure())
             except Damaged as damage:
                 self._distrust(folder.path, damage)
                 continue
-            found |= {each: (trained, row) for row, each in enumerate(folder.ids) if each not in found}
+            found |= {each: (kept, row) for row, each in enumerate(folder.ids) if each not in found}
         return found
 
-    def _train_group(
-        self, members: list[Identity], runs: list[Run], lanes: str, progress: Callable | None
-    ) -> dict[str, Place]:
-        open_aside(self.root, "probe").rmdir()  # a store that cannot be written says so before the training
-        begun = time.perf_counter()
-        one = all(run is runs[0] for run in runs)
-        trained = train(runs[0] if one else runs, [member.seed for member in members], lanes, progress)
-        self._write(members, trained, time.perf_counter() - begun)
-        return {member.id: (trained, row) for row, member in enumerate(members)}
-
-    def _write(self, members: list[Identity], trained: Trained, seconds: float) -> None:
+    def _write(self, members: list[Identity], kept: Kept, seconds: float) -> None:
         ids = [member.id for member in members]
-        extra, tables = tables_of(ids, trained.history)
-        tables[MODEL] = models_bytes(trained.models)
+        extra, tables = tables_of(ids, kept.history)
+        tables[MODEL] = models_bytes(kept.models)
         aside = write_aside(self.root, spec_record(members), {**provenance(seconds), **extra}, tables)
         if {each for folder in self.folders() if folder.has_models for each in folder.ids} >= set(ids):
             shutil.rmtree(aside)  # another process was faster
@@ -149,12 +186,12 @@ def tables_of(ids: list[str], history: History) -> tuple[dict[str, Any], dict[st
     return meta, dict(zip(TABLES, (history_bytes(ids, history), members_bytes(ids, history)), strict=True))
 
 
-def load(folder: Folder, run: Run) -> Trained:
-    """The members of a folder, rebuilt in the structure of their run."""
+def load(folder: Folder, structure: Any) -> Kept:
+    """The members of a folder, their models in that structure."""
     contents = [folder.read(name) for name in (*TABLES, MODEL)]
     try:
         history = history_from(contents[0], contents[1], folder.meta["shapes"])
-        return Trained(history, models_from(contents[2], run, len(folder.ids)))
+        return Kept(history, models_from(contents[2], structure, len(folder.ids)))
     except (ValueError, KeyError, TypeError) as error:  # the bytes are right, so their writer was not
         raise Damaged(f"{folder.path} is damaged: {error}") from None
 

@@ -12,7 +12,7 @@ from ..training import Run
 from .folder import MODEL
 
 
-def models_bytes(models: AbstractModel) -> bytes:
+def models_bytes(models: Any) -> bytes:
     """The arrays of the models; everything else is in the run's spec."""
     from safetensors.numpy import save
 
@@ -20,12 +20,11 @@ def models_bytes(models: AbstractModel) -> bytes:
     return save({name: np.ascontiguousarray(leaf) for name, leaf in _named(arrays).items()})
 
 
-def models_from(stored: bytes, run: Run, members: int) -> AbstractModel:
-    """The stored arrays in the structure that members of this run have."""
+def models_from(stored: bytes, structure: Any, members: int) -> Any:
+    """The stored arrays in that structure, each with a leading member axis."""
     from safetensors import deserialize  # its numpy reader knows no bfloat16; the structure knows every dtype
 
     tensors = dict(deserialize(stored))
-    structure = _structure(run.model)
     shapes = _named(eqx.filter(structure, _is_shape))
     expected = {name: [members, *shape.shape] for name, shape in shapes.items()}
     if expected != {name: list(tensor["shape"]) for name, tensor in tensors.items()}:
@@ -40,9 +39,9 @@ def models_from(stored: bytes, run: Run, members: int) -> AbstractModel:
     return jax.tree_util.tree_map_with_path(fill, structure)
 
 
-def _structure(model: AbstractModel) -> AbstractModel:
+def structure_of(run: Run) -> AbstractModel:
     """A fresh member's model with shapes for arrays; Python numbers count as arrays, as in an ensemble."""
-    model = jax.tree.map(lambda leaf: jnp.asarray(leaf) if eqx.is_array_like(leaf) else leaf, model)
+    model = jax.tree.map(lambda leaf: jnp.asarray(leaf) if eqx.is_array_like(leaf) else leaf, run.model)
     return eqx.filter_eval_shape(lambda model, key: model.fresh(key), model, jax.random.key(0))
 
 

@@ -88,18 +88,23 @@ def _models(course: Course, seeds: Int[Array, " pupil"]) -> tuple[GPT, optax.Opt
     return eqx.filter_vmap(one, out_axes=eqx.if_array(0))(seeds)
 
 
-def enrol(course: Course, pupils: Sequence[Pupil]) -> Student:
-    """The students before any step, along a leading axis."""
+def secrets_of(course: Course, pupils: Sequence[Pupil]) -> Secret:
+    """What each pupil has to find, along a leading axis."""
     secrets = []
     for pupil in pupils:
-        if course.repeated:
-            require(
-                1 <= pupil.size <= course.task.trainable,
-                f"a training set has at least one input and spares the held-out ones: size={pupil.size}; "
-                f"use 1 to {course.task.trainable}",
-            )
         key = jax.random.split(jax.random.key(pupil.seed), 3)[0]
         secrets.append(course.task.draw(key, pupil.sparsity, pupil.order, pupil.secret))
+    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *secrets)
+
+
+def enrol(course: Course, pupils: Sequence[Pupil]) -> Student:
+    """The students before any step, along a leading axis."""
+    for pupil in pupils:
+        require(
+            not course.repeated or 1 <= pupil.size <= course.task.trainable,
+            f"a training set has at least one input and spares the held-out ones: size={pupil.size}; "
+            f"use 1 to {course.task.trainable}",
+        )
     model, state, key = _models(course, jnp.asarray([pupil.seed for pupil in pupils], jnp.int32))
 
     def each(field: str, dtype) -> Array:
@@ -107,7 +112,7 @@ def enrol(course: Course, pupils: Sequence[Pupil]) -> Student:
 
     count = len(pupils)
     return Student(
-        secret=jax.tree.map(lambda *leaves: jnp.stack(leaves), *secrets),
+        secret=secrets_of(course, pupils),
         model=model,
         state=state,
         key=key,

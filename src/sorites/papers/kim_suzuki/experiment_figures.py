@@ -18,10 +18,10 @@ PUBLISHED = {
 }
 
 
-def _curves(size: Curves, trainer) -> Frames:
+def _curves(size: Curves, training) -> Frames:
     frames = []
     for lesson, (runs, seeds) in size.ensembles().items():
-        history = trainer(runs, seeds).history
+        history = training.train(runs, seeds).history
         frames.append(history.frame().with_columns(pl.lit(lesson).alias("lesson")))
     return {"data": pl.concat(frames)}
 

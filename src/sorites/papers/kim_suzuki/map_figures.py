@@ -12,9 +12,9 @@ from .grids import LARGE, LARGE_LAWS, FilterRange, SampleLaws
 from .sample_law import NEEDED, noise_law, success
 
 
-def _filter(size: FilterRange, trainer) -> Frames:
+def _filter(size: FilterRange, training) -> Frames:
     ((runs, seeds),) = size.ensembles().values()
-    history = trainer(runs, seeds).history
+    history = training.train(runs, seeds).history
     cells = np.repeat(np.array(size.cells()), size.seeds, axis=0)
     return {
         "data": pl.DataFrame(
@@ -88,7 +88,7 @@ def _find_filter(frames: Frames, size: FilterRange) -> str:
     return f"{'; '.join(parts)}. The printed proof asks only for eps0 above O(d^-1/2)."
 
 
-def _law_table(size: SampleLaws, trainer) -> Frames:
+def _law_table(size: SampleLaws, training) -> Frames:
     rows, cells = [], []
     for name, law in size.laws().items():
         found = success(law)  # [size, n, seed]

@@ -24,7 +24,7 @@ class Grid:
     sparsity: int = 8
 
 
-def _tree(size: Grid, trainer) -> Frames:
+def _tree(size: Grid, training) -> Frames:
     task = Parity(size.bits, size.sparsity)
     secret = task.draw(jax.random.key(1))
     return {"data": tree_table(np.asarray(task.children(secret)), size.bits)}
@@ -48,7 +48,7 @@ class Generation(Grid):
     strings: int = 16
 
 
-def _generation(size: Generation, trainer) -> Frames:
+def _generation(size: Generation, training) -> Frames:
     """What stands at each thought after t trained levels: its value on one labelled chain, and how far its strings are from -1."""
     task = Parity(size.bits, size.sparsity)
     secret, layout = task.draw(jax.random.key(1)), task.layout
@@ -111,7 +111,7 @@ def _draw_generation(frames: Frames, size: Generation):
     return figure
 
 
-def _masks(size: Grid, trainer) -> Frames:
+def _masks(size: Grid, training) -> Frames:
     layout = Parity(size.bits, size.sparsity).layout
     frames = [
         pl.DataFrame(mask_table(MASKS[name](layout))).with_columns(pl.lit(name).alias("mask"))

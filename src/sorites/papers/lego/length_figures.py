@@ -146,13 +146,13 @@ FIGURES = (
         "Share of sentences with every value right in a greedy free-running rollout. Left: the theory's model trained on two steps; "
         "right: the decoder trained at L = 5, points are seeds. " + STATED,
         {"tiny": TINY, "quick": SMALL, "paper": LARGE},
-        lambda size, trainer: {"data": curves(size, ensemble(size, "fresh")[1])}, _draw_lengths, _find_lengths, seconds=40,
+        lambda size, training: {"data": curves(size, ensemble(size, "fresh")[1])}, _draw_lengths, _find_lengths, seconds=40,
     ),
     Figure(
         "lego/1b", "Recursive self-training on S5",
         "Each stage trains on sentences of twice the length, labelled by the stage before. Dashed lines are training lengths.",
         {"tiny": TINY, "quick": SMALL, "paper": LARGE},
-        lambda size, trainer: {"data": stage_curves(size, ensemble(size, "fresh")[1], measured(size, "stages"))},
+        lambda size, training: {"data": stage_curves(size, ensemble(size, "fresh")[1], measured(size, "stages"))},
         _draw_stages, _find_stages, seconds=60,
     ),
 )  # fmt: skip

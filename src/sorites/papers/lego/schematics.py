@@ -24,7 +24,7 @@ class Worked(Theory):
     action: str = "C6"
 
 
-def _worked(size: Worked, trainer) -> Frames:
+def _worked(size: Worked, training) -> Frames:
     """One two-step sentence read by the literal transformer with trained features and attention."""
     action = action_named(size.action)
     theory = Theory(size.variables, size.clipping, size.steps, size.rate, size.slowing)
@@ -120,7 +120,7 @@ class Neurons:
     seed: int = 0
 
 
-def _features(size: Neurons, trainer) -> Frames:
+def _features(size: Neurons, training) -> Frames:
     rows = []
     for run in size.runs:
         action = action_named(run.action)

@@ -76,7 +76,7 @@ def _find_separation(frames: Frames, size: Study) -> str:
     return f"{easy} minus {hard} at L={size.lengths[-2]}, by way of training: {'; '.join(parts)}. Mean over ways, best first: {ranked}."
 
 
-def _measure_separation(size: Study, trainer) -> Frames:
+def _measure_separation(size: Study, training) -> Frames:
     return {"data": separation(size, {way: ensemble(size, way)[1] for way in size.ways})}
 
 

@@ -24,7 +24,7 @@ def _theory(size: Theory, clipping: float | None = None) -> Theory:
     return Theory(size.variables, clipping or size.clipping, size.steps, size.rate, size.slowing)
 
 
-def _concentration(size: Paths, trainer) -> Frames:
+def _concentration(size: Paths, training) -> Frames:
     rows = []
     for name in size.actions:
         history = _theory(size).run(name)
@@ -76,7 +76,7 @@ class Longer(Theory):
     lengths: tuple[int, ...] = (2, 4, 8, 16, 32, 64, 128)
 
 
-def _dilution(size: Longer, trainer) -> Frames:
+def _dilution(size: Longer, training) -> Frames:
     rows = []
     for name in size.actions:
         end = _theory(size).run(name).end
@@ -130,7 +130,7 @@ class Levels(Theory):
     clippings: tuple[float, ...] = (2.0, 3.0, 4.0, 6.0)
 
 
-def _plateau(size: Levels, trainer) -> Frames:
+def _plateau(size: Levels, training) -> Frames:
     rows = [
         {"action": name, "values": action_named(name).values, "clipping": clipping,
          "error": float(masses(_theory(size, clipping).run(name)).error[-1])}

@@ -31,7 +31,7 @@ class Grid:
     sparsity: int = 8
 
 
-def _curricula(size: Grid, trainer) -> Frames:
+def _curricula(size: Grid, training) -> Frames:
     layout, rows = Parity(size.bits, size.sparsity).layout, []
     plans = {
         "(a) chain of thought": full_chain(layout),
@@ -83,7 +83,7 @@ def _draw_curricula(frames: Frames, size: Grid):
     return figure
 
 
-def _mask(size: Grid, trainer) -> Frames:
+def _mask(size: Grid, training) -> Frames:
     layout = Parity(size.bits, size.sparsity).layout
     mask = lower_levels_and_inputs(layout)
     return {"data": pl.DataFrame(mask_table(mask))}
@@ -110,7 +110,7 @@ class Worked(Grid):
     strength: float = 12.0
 
 
-def _worked(size: Worked, trainer) -> Frames:
+def _worked(size: Worked, training) -> Frames:
     """Residual block l+1 after layer l, for one chain: as shown in stage 1, and fully padded."""
     task = Parity(size.bits, size.sparsity)
     layout, secret = task.layout, task.draw(jax.random.key(3))

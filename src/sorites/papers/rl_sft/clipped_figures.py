@@ -82,7 +82,7 @@ def _run(way: Proximal, task: Boolean, seeds, batches: int) -> tuple[jax.Array, 
     return jax.lax.map(one, seeds)
 
 
-def _measure(size: Clipped, trainer) -> Frames:
+def _measure(size: Clipped, training) -> Frames:
     rows = []
     for name, way in size.ways().items():
         reward, mass = (np.asarray(each) for each in _run(way, size.task(), jnp.arange(size.seeds), size.batches))

@@ -39,7 +39,7 @@ class Summary:
 
 
 @in_float64
-def _summary(size: Summary, trainer) -> Frames:
+def _summary(size: Summary, training) -> Frames:
     rows = []
     for chain, task in size.tasks().items():
         for teaching in NAMES:
@@ -106,7 +106,7 @@ class Updates:
 
 
 @in_float64
-def _updates(size: Updates, trainer) -> Frames:
+def _updates(size: Updates, training) -> Frames:
     rows = []
     for gate in size.gates:
         chains = {

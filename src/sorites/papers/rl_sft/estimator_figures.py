@@ -61,7 +61,7 @@ def _blocks(task: Boolean, taught: Supervision, source, secret, keys, blocks: in
     return jax.lax.map(one, keys)
 
 
-def _accuracy(size: Accuracy, trainer) -> Frames:
+def _accuracy(size: Accuracy, training) -> Frames:
     task, rows = size.task(), []
     secret, layout = secret_of(task), task.layout
     plain = Sampled(size.block)
@@ -127,7 +127,7 @@ class Variance:
 
 
 @in_float64
-def _variance(size: Variance, trainer) -> Frames:
+def _variance(size: Variance, training) -> Frames:
     rows = []
     for bits in size.bits:
         slopes = np.asarray(answer_slopes(pretrained(Tree(bits, size.sparsity).task()), assignments(bits)))

@@ -28,7 +28,7 @@ def _horizon(bits: int, size: Flows) -> float:
 
 
 @in_float64
-def _measure(size: Flows, trainer) -> Frames:
+def _measure(size: Flows, training) -> Frames:
     tokens, rows, times = size.sparsity - 1, [], []
     depth = size.sparsity.bit_length() - 1
     for steps in range(1, depth + 1):

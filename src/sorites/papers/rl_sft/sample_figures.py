@@ -35,24 +35,24 @@ def _rows(history: History, way: str, values, seeds: int, column: str) -> list[d
     return found
 
 
-def _finite(size: FiniteSamples, trainer) -> Frames:
+def _finite(size: FiniteSamples, training) -> Frames:
     rows = []
     for way, (runs, seeds) in size.ensembles().items():
-        rows += _rows(trainer(runs, seeds).history, way, size.samples, size.seeds, "samples")
+        rows += _rows(training.train(runs, seeds).history, way, size.samples, size.seeds, "samples")
     return {"data": pl.DataFrame(rows)}
 
 
-def _noisy(size: LabelNoise, trainer) -> Frames:
+def _noisy(size: LabelNoise, training) -> Frames:
     rows = []
     for way, (runs, seeds) in size.ensembles().items():
-        rows += _rows(trainer(runs, seeds).history, way, size.noises, size.seeds, "noise")
+        rows += _rows(training.train(runs, seeds).history, way, size.noises, size.seeds, "noise")
     return {"data": pl.DataFrame(rows)}
 
 
-def _losses(size: Losses, trainer) -> Frames:
+def _losses(size: Losses, training) -> Frames:
     rows = []
     for way, (runs, seeds) in size.ensembles().items():
-        rows += _rows(trainer(runs, seeds).history, way, size.samples, size.seeds, "samples")
+        rows += _rows(training.train(runs, seeds).history, way, size.samples, size.seeds, "samples")
     return {"data": pl.DataFrame(rows)}
 
 

@@ -49,7 +49,7 @@ def _masks(task: Boolean) -> pl.DataFrame:
     return pl.concat(rows)
 
 
-def _structure(size: Chained, trainer) -> Frames:
+def _structure(size: Chained, training) -> Frames:
     return {"data": _masks(size.task()), "edges": _edges(size.task())}
 
 
@@ -123,7 +123,7 @@ class Generated(Chained):
     strength: float = 12.0
 
 
-def _generation(size: Generated, trainer) -> Frames:
+def _generation(size: Generated, training) -> Frames:
     """One chain as a trained model writes it: before, and after each step."""
     task = size.task()
     secret = task.draw(jax.random.key(3))

@@ -40,7 +40,7 @@ def _table(name: str, values: np.ndarray) -> pl.DataFrame:
     )
 
 
-def _policy(size: Signs, trainer) -> Frames:
+def _policy(size: Signs, training) -> Frames:
     task = size.task()
     secret = secret_of(task)
     goal = np.zeros((task.layout.thoughts, task.layout.positions))
@@ -60,7 +60,7 @@ def _descent(model: Positional, task: Boolean, secret, pool, taught: Supervision
     return -gradient.weights
 
 
-def _supervised(size: Signs, trainer) -> Frames:
+def _supervised(size: Signs, training) -> Frames:
     task = size.task()
     secret, panels = secret_of(task), []
     pool = Pooled(size.samples, size.samples).prepare(task, secret, jax.random.key(1))

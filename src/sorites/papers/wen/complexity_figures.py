@@ -9,7 +9,7 @@ from matplotlib.colors import LogNorm
 
 from ...drawing import COLOURS, QUIET, new_figure
 from ...statistics import compare_growth, median_time
-from ..figure import Figure, Frames
+from ..figure import Figure, Frames, Training
 from .experiments import best
 from .grids import LARGE, SMALLEST, Complexity
 
@@ -17,8 +17,8 @@ NAMES = {True: "with the chain", False: "without the chain"}
 INKS = {True: COLOURS["blue"], False: COLOURS["vermillion"]}
 
 
-def _measure(size: Complexity, trainer) -> Frames:
-    return {name: pl.DataFrame(rows) for name, rows in size.tables().items()}
+def _measure(size: Complexity, training: Training) -> Frames:
+    return {name: pl.DataFrame(rows) for name, rows in size.tables(training.teach).items()}
 
 
 def _best(frame: pl.DataFrame) -> pl.DataFrame:

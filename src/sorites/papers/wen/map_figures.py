@@ -6,12 +6,12 @@ from matplotlib.colors import PowerNorm
 from matplotlib.ticker import MaxNLocator
 
 from ...drawing import COLOURS, new_figure
-from ..figure import Figure, Frames
+from ..figure import Figure, Frames, Training
 from .grids import LARGE, SMALLEST, Maps
 
 
-def _measure(size: Maps, trainer) -> Frames:
-    return {name: pl.DataFrame(rows) for name, rows in size.tables().items()}
+def _measure(size: Maps, training: Training) -> Frames:
+    return {name: pl.DataFrame(rows) for name, rows in size.tables(training.teach).items()}
 
 
 def _draw(frames: Frames, size: Maps):

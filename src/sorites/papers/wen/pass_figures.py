@@ -7,14 +7,14 @@ import polars as pl
 from matplotlib.ticker import EngFormatter, MaxNLocator
 
 from ...drawing import COLOURS, new_figure
-from ..figure import Figure, Frames
+from ..figure import Figure, Frames, Training
 from .grids import LARGE, SMALLEST, Curves, Passes
 
 PALETTE = [ink for name, ink in COLOURS.items() if name != "yellow"]
 
 
-def measure(size: Curves | Passes, trainer) -> Frames:
-    return {name: pl.DataFrame(rows) for name, rows in size.tables().items() if rows}
+def measure(size: Curves | Passes, training: Training) -> Frames:
+    return {name: pl.DataFrame(rows) for name, rows in size.tables(training.teach).items() if rows}
 
 
 def short_ticks(ax) -> None:
