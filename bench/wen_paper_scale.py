@@ -97,7 +97,8 @@ def throughput(options) -> dict:
 
 
 SHARES = {  # seconds of training that a table may take, in the order of what it tells; compilation comes on top
-    "2b": 70, "1a": 100, "3a": 40, "2L2H": 70, "4": 120, "5": 90, "3b": 12, "8": 14,
+    "2b": 70, "1a": 100, "3a": 40, "2L2H": 70, "4": 120, "5": 90, "3b": 12, "8": 14, "1b": 60, "11": 60,
+    "10": 120, "9": 200,
 }  # fmt: skip
 DEVICE = threading.Lock()  # one ensemble trains while others compile
 
@@ -108,7 +109,7 @@ def measure(options) -> dict:
 
     def job(name: str) -> None:
         size = small(LARGE[name]) if options.smoke else LARGE[name]
-        ensembles = {"1a": 2, "2b": 2, "2L2H": 2, "4": len(getattr(size, "shapes", "1")) + 1}.get(name, 1)
+        ensembles = {"1a": 2, "2b": 2, "2L2H": 2, "1b": 2, "4": 5, "9": 37, "10": 3}.get(name, 1)
         cut, seconds, purse = [], [], [1.0 if options.smoke else SHARES[name], ensembles]
 
         def teacher(course, pupils):

@@ -36,20 +36,30 @@ def tables(out: Path, commit: str) -> None:
     stored, origin = read(out / "rows.json"), read(out / "about-measure.json")
     origin = {key: origin[key] for key in ("device", "versions", "command", "precision")} | {"commit": commit}
     for name, rows in stored["tables"].items():
+        if name == "2L2H":  # not a figure of its own: a part of 2a
+            gather(pl.DataFrame(rows["data"]), commit)
+            continue
         frames = {each: pl.DataFrame(part, infer_schema_length=None) for each, part in rows.items() if part}
         write(name, frames, origin | {"note": stored["notes"][name]})
 
 
-def gather() -> None:
+def gather(middle: pl.DataFrame | None = None, commit: str | None = None) -> None:
     """Figure 2c is figure 1a's shape and settings; figure 2a gathers every shape that was measured."""
     if (HOME / "1a").exists():
         shutil.copytree(HOME / "1a", HOME / "2c", dirs_exist_ok=True)
-    parts = [name for name in ("2b", "2L2H", "1a") if (HOME / name).exists()]
-    frames = [pl.read_parquet(HOME / name / "data.parquet") for name in parts]
-    about = read(HOME / parts[0] / "about.json")
-    commits = {name: read(HOME / name / "about.json")["commit"] for name in parts}
+    parts, commits = {}, {}
+    for shape, name in (("1L1H", "2b"), ("2L2H", "2a"), ("4L4H", "1a")):
+        if (HOME / name).exists():
+            data = pl.read_parquet(HOME / name / "data.parquet").filter(pl.col("layers") == int(shape[0]))
+            said = read(HOME / name / "about.json")["commit"]
+            parts[shape], commits[shape] = data, said[shape] if name == "2a" else said
+    if middle is not None:
+        parts["2L2H"], commits["2L2H"] = middle, commit
+    about = read(HOME / "1a" / "about.json")
     kept = {key: about[key] for key in ("device", "versions", "precision")}
-    write("2a", {"data": pl.concat(frames)}, kept | {"commit": commits, "note": {"from": parts}})
+    write(
+        "2a", {"data": pl.concat(parts.values())}, kept | {"commit": commits, "note": "every shape that was measured"}
+    )
 
 
 def speed(out: Path, commit: str) -> None:

@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, runtime_checkable
 
 from ..ledger import Scale
 from ..training import Course, Pupil, Run, Taught, Trained
@@ -15,6 +15,7 @@ P = TypeVar("P")
 Frames = dict[str, "polars.DataFrame"]  # named tables; the main one is called "data"
 
 
+@runtime_checkable
 class Training(Protocol):
     """Who trains: a store, which does so once, or `sorites.training` itself."""
 

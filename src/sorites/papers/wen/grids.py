@@ -117,8 +117,10 @@ PAPER_NET: dict[str, Any] = {
 }  # fmt: skip
 _slower: dict[str, Any] = PAPER_NET | {"rates": (6e-5,)}
 _deep: dict[str, Any] = PAPER_NET | {"compute": "bfloat16"}  # float32 master weights
+_three: dict[str, Any] = _deep | {"rates": (6e-5, 8e-5, 1e-4)}
 SECRET = (1, 2, 3, 7, 12, 13, 14, 16, 18, 19, 22, 24, 25, 26, 27, 29, 33, 34, 36, 38)  # of the released code, figure 3b
-LARGE: dict[str, Any] = {
+LARGE: dict[str, Any] = {  # what an accelerator does in minutes to hours; captions say what the paper has more of
+    "1b": Curves(layers=4, heads=4, bits=30, sparsity=3, budget=10_000_000, seeds=2, **_deep),
     "1a": Complexity(bits=30, shapes=("4L4H",), budget=10_000_000, seeds=2, **_deep),
     "2b": Complexity(bits=30, shapes=("1L1H",), budget=10_000_000, seeds=4, **PAPER_NET),
     "2L2H": Complexity(bits=30, shapes=("2L2H",), budget=10_000_000, seeds=2, **_deep),
@@ -130,4 +132,10 @@ LARGE: dict[str, Any] = {
     "4": Passes(bits=20, sparsity=6, sizes=(10_000,), presentations=10_000_000, shapes=("1L4H", "1L1H", "2L2H", "4L4H"),
                 with_chain=True, deep_rates=(6e-5,), seeds=2, **_deep),
     "5": Passes(bits=20, sparsity=6, sizes=(50_000, 1_000_000), presentations=10_000_000, shapes=("4L4H",), seeds=1, **_deep),
+    "9": Passes(bits=20, sparsity=12, sizes=(10_000, 100_000, 1_000_000), presentations=10_000_000, with_chain=True, seeds=1,
+                shapes=tuple(f"{layers}L{heads}H" for layers in range(1, 7) for heads in range(1, 7)), **_three),
+    "10": Passes(bits=20, sparsity=6, sizes=(5000, 10_000, 50_000, 100_000, 1_000_000), presentations=10_000_000, seeds=1,
+                 shapes=("1L2H", "2L3H", "4L4H"), stops=False, **_deep),
+    "11": Passes(bits=20, sparsity=6, sizes=(50_000, 1_000_000), presentations=10_000_000, seeds=1, shapes=("2L3H",),
+                 stops=False, **_deep),
 }  # fmt: skip
