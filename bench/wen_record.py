@@ -47,12 +47,13 @@ def gather(middle: pl.DataFrame | None = None, commit: str | None = None) -> Non
     """Figure 2c is figure 1a's shape and settings; figure 2a gathers every shape that was measured."""
     if (HOME / "1a").exists():
         shutil.copytree(HOME / "1a", HOME / "2c", dirs_exist_ok=True)
-    parts, commits = {}, {}
+    parts, commits, sizes = {}, {}, {"2L2H": dataclasses.asdict(LARGE["2L2H"])}
     for shape, name in (("1L1H", "2b"), ("2L2H", "2a"), ("4L4H", "1a")):
         if (HOME / name).exists():
             data = pl.read_parquet(HOME / name / "data.parquet").filter(pl.col("layers") == int(shape[0]))
             said = read(HOME / name / "about.json")["commit"]
             parts[shape], commits[shape] = data, said[shape] if name == "2a" else said
+            sizes |= {} if name == "2a" else {shape: read(HOME / name / "about.json")["parameters"]}
     if middle is not None:
         parts["2L2H"], commits["2L2H"] = middle, commit
     about = read(HOME / "1a" / "about.json")

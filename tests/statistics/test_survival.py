@@ -39,6 +39,24 @@ def test_coverage():
     assert covered >= 180
 
 
+@pytest.mark.parametrize("members", [2, 3, 4, 5, 8])
+def test_coverage_of_few_members(members):
+    """All of them solved: an interval that claims 95 % has nearly that."""
+    generator = np.random.default_rng(members)
+    found = [median_time(generator.exponential(1.0, members), np.ones(members, bool)).interval for _ in range(1000)]
+    assert np.mean([low <= math.log(2) <= high for low, high in found]) >= 0.935
+
+
+def test_exactly_half():
+    """Midway to the next success, as for uncensored data; with none to come, the time itself."""
+    assert median_time(np.array([10, 1000]), np.array([True, True])).value == 505
+    assert median_time(np.array([1, 2, 4, 8]), np.ones(4, bool)).value == 3
+    assert median_time(np.array([10, 1000]), np.array([True, False])).value == 10
+    late = median_time(np.array([50, 80, 90]), np.array([True, False, False]))
+    assert math.isinf(late.value)
+    assert late.bound == 80
+
+
 @pytest.mark.parametrize("law", ["linear", "exponential"])
 def test_growth_is_told_apart(law):
     generator = np.random.default_rng(1)

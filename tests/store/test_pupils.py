@@ -12,7 +12,7 @@ from sorites.store import Store, check, list_runs
 from sorites.tasks import Sequences
 from sorites.training import Course, Pupil, teach
 
-COURSE = Course(Sequences(8, 2, held_out=32), Architecture(1, 2, 16, 32, spread=0.1), batch=64, every=4, probed=8)
+COURSE = Course(Sequences(12, 2, held_out=32), Architecture(1, 2, 16, 32, spread=0.1), batch=64, every=4, probed=8)
 PUPILS = [Pupil(seed, sparsity, 1e-3, 8) for seed in (0, 5) for sparsity in (1, 2)]
 
 
@@ -44,7 +44,7 @@ def test_a_pupil_is_taught_once_and_comes_back_whole(tmp_path, calls):
         np.testing.assert_array_equal(b, np.asarray(c)[::-1])
     assert check(Store(tmp_path)) == []
     listed = list_runs(Store(tmp_path)).row(0, named=True)
-    assert listed["task"].startswith("Sequences(bits=8")
+    assert listed["task"].startswith("Sequences(bits=12")
     assert listed["model"].startswith("Architecture(")
 
 

@@ -17,7 +17,7 @@ from sorites.training.student import evaluate, loss_of, step
 NET = Architecture(1, 2, 16, 32, spread=0.1)
 
 
-def course(bits=8, thoughts=2, **fields):
+def course(bits=16, thoughts=2, **fields):
     fields = {"batch": 64, "every": 4, "probed": 8} | fields
     return Course(Sequences(bits, thoughts, held_out=32), NET, **fields)
 
@@ -81,8 +81,18 @@ def test_nothing_moves_beyond_the_budget():
         np.testing.assert_array_equal(a, b)
 
 
+def test_times_never_exceed_the_budget():
+    """Solved in a segment that ends beyond the budget, and diverged: both count as the budget."""
+    taught = teach(course(), [Pupil(0, 2, 1e-3, 2, threshold=0.0), Pupil(0, 2, 1e30, 20)], "apart", chunk=1)
+    assert taught.solved.tolist() == [True, False]
+    assert taught.history.diverged.tolist() == [False, True]
+    assert taught.samples.tolist() == [2 * 64, 20 * 64]
+    alone = teach(course(), [Pupil(0, 2, 1e30, 20)], chunk=1)
+    assert alone.history.metrics["loss"].shape == (1, 1)
+
+
 def test_time_runs_out_between_chunks():
-    taught = teach(course(), [Pupil(0, 2, 1e-3, 10**6)], "apart", seconds=0.0, chunk=1)
+    taught = teach(course(), [Pupil(0, 2, 1e-3, 1000)], "apart", seconds=0.0, chunk=1)
     assert not taught.finished
     assert taught.history.samples[0] == 4 * 64
 
@@ -126,9 +136,14 @@ def test_dropout_trains_the_literal_model():
         (lambda: Pupil(0, 2, -1.0, 10), "rate=-1.0"),
         (lambda: Pupil(0, 2, 1.0, 0), "steps=0"),
         (lambda: teach(course(), []), "pupils=0"),
+        (lambda: teach(course(), [Pupil(0, 2, 1e-3, 8)], shrink=1), "shrink=1"),
+        (lambda: teach(course(), [Pupil(0, 2, 1e-3, 1024)]), "65,536 sequences of 65,472"),
+        (lambda: teach(course(), [Pupil(0, 2, 1e-3, 8, secret=(3, 3))]), "distinct"),
+        (lambda: teach(course(), [Pupil(0, 2, 1e-3, 8, secret=(3, 16))]), "distinct"),
+        (lambda: teach(course(), [Pupil(0, 2, 1e-3, 8, secret=(1, 2, 3))]), "distinct"),
         (lambda: teach(course(), [Pupil(0, 5, 1e-3, 8)]), "sparsity=5"),
         (lambda: teach(course(repeated=True), [Pupil(0, 2, 1e-3, 8, size=0)]), "size=0"),
-        (lambda: Sequences(8, 2, "mine"), "mine"),
+        (lambda: Sequences(12, 2, "mine"), "mine"),
         (lambda: Sequences(8, 9), "9 of 8"),
     ],
 )

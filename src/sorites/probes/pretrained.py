@@ -4,8 +4,10 @@ Needs torch and transformers (`pip install 'sorites[llm]'`), a folder with weigh
 with `question` and `answer` in JSON lines. Nothing is downloaded. Every attention map is reduced as soon as it is made.
 """
 
+import functools
 import importlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ MODES = ("cot", "none", "cut", "random")
 def problems(path: str | Path, limit: int | None = None) -> list[dict[str, str]]:
     """Questions and answers, one JSON object per line."""
     path = Path(path)
+    require(limit is None or limit >= 1, f"a limit leaves a problem or more: limit={limit}; use 1 or more")
     require(path.is_file(), f"problems are a file of JSON lines: {path}; give one with 'question' and 'answer'")
     found = []
     for number, line in enumerate(path.read_text().splitlines(), start=1):
@@ -59,7 +62,7 @@ def entropies(
     require(mode in MODES, f"a text is one of {', '.join(MODES)}: mode={mode!r}; use one of these")
     require(tokens in ("all", "answer"), f"tokens are all or answer: tokens={tokens!r}; use one of the two")
     require(reduce in ("min", "mean"), f"a reduction is min or mean: reduce={reduce!r}; use one of the two")
-    model, tokenizer = _load(folder)
+    model, tokenizer = _load(Path(folder))
     torch = _library("torch")
     total, device = None, next(model.parameters()).device
     for problem in rows:
@@ -69,13 +72,32 @@ def entropies(
         if mode == "cut":
             rest = rest[: len(tokenizer(texts(problem, "none")[1], add_special_tokens=False)["input_ids"])]
         ids = torch.tensor([[*first, *rest]], device=device)
-        with torch.no_grad():
-            maps = model(input_ids=ids, output_attentions=True, use_cache=False).attentions
         start = max(len(first) if tokens == "answer" else 1, 1)
-        found = np.stack([_reduced(attention[0], start, reduce) for attention in maps])
+        found = _layers(model, ids, lambda attention, start=start: _reduced(attention, start, reduce))
         total = found if total is None else total + found
-    assert total is not None
-    return total / len(rows)
+    require(total is not None, "entropies need a problem or more: rows=[]; give at least one")
+    return total / len(rows)  # pyright: ignore[reportOptionalOperand]
+
+
+def _layers(model: Any, ids: Any, reduced: Callable[[Any], np.ndarray]) -> Float[np.ndarray, "layer head"]:
+    """Every layer's attention, reduced while the forward pass is there: memory does not grow with the layers."""
+    found = []
+
+    def hook(module, inputs, output):
+        weights = output[1] if isinstance(output, tuple) and len(output) > 1 else None
+        if weights is not None and weights.ndim == 4:
+            found.append(reduced(weights[0]))
+
+    attentive = [module for module in model.modules() if type(module).__name__.endswith("Attention")]
+    handles = [module.register_forward_hook(hook) for module in attentive]
+    try:
+        with _library("torch").no_grad():
+            model(input_ids=ids, use_cache=False)
+    finally:
+        for handle in handles:
+            handle.remove()
+    require(len(found) > 0, f"a model shows its attention maps: {type(model).__name__} does not; use another")
+    return np.stack(found)
 
 
 def _reduced(attention: Any, start: int, reduce: str) -> Float[np.ndarray, " head"]:
@@ -96,10 +118,10 @@ def _library(name: str) -> Any:
         raise SpecError(f"pretrained models need {name}, which is missing; pip install 'sorites[llm]'") from None
 
 
-def _load(folder: str | Path):
-    """Model and tokenizer of a local folder, with attention that returns its weights."""
+@functools.lru_cache(maxsize=1)
+def _load(folder: Path):
+    """Model and tokenizer of a local folder, with attention that returns its weights; the last one stays loaded."""
     torch, transformers = _library("torch"), _library("transformers")
-    folder = Path(folder)
     require((folder / "config.json").is_file(), f"a model is a local folder with config.json: {folder}; give one")
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)

@@ -26,12 +26,14 @@ class Curve(NamedTuple):
 
 
 class Median(NamedTuple):
-    """inf: beyond the budget. The interval is that of Brookmeyer and Crowley on the log(-log) scale, 95 %."""
+    """inf: beyond the budget. The interval is that of Brookmeyer and Crowley on the log(-log) scale, 95 %; it
+    reaches to 0 or inf where the members are too few to tell."""
 
     value: float
     interval: Interval
     solved: int
     members: int
+    bound: float  # the value, or a time that the median exceeds
 
 
 def kaplan_meier(times: Times, solved: Solved) -> Curve:
@@ -48,17 +50,23 @@ def kaplan_meier(times: Times, solved: Solved) -> Curve:
 
 
 def median_time(times: Times, solved: Solved, z: float = 1.959964) -> Median:
-    """When half of the members have succeeded."""
+    """When half of the members have succeeded; midway to the next success where exactly half have."""
     curve, solved = kaplan_meier(times, solved), np.asarray(solved, bool)
 
     def first(below: np.ndarray) -> float:
         return float(curve.times[np.argmax(below)]) if below.any() else math.inf
 
+    half = first(curve.unsolved <= 0.5 + 1e-9)
+    later = first(curve.unsolved < 0.5 - 1e-9)
     inner = np.clip(curve.unsolved, 1e-12, 1 - 1e-12)
-    spread = np.sqrt(np.where(np.isfinite(curve.variance), curve.variance, 0)) / np.abs(np.log(inner))
+    known = np.isfinite(curve.variance)  # not once everybody has succeeded: nobody is left to tell how long it may take
+    spread = np.sqrt(np.where(known, curve.variance, 0)) / np.abs(np.log(inner))
     early, late = (inner ** np.exp(sign * z * spread) for sign in (1, -1))  # lower and upper limits of the curve
-    interval = Interval(first(early <= 0.5), first((late <= 0.5) & (curve.unsolved <= 0.5)))
-    return Median(first(curve.unsolved <= 0.5), interval, int(solved.sum()), len(solved))
+    told = 0.5 ** len(solved) <= 0.05  # fewer may all lie on one side of the median
+    interval = Interval(first(early <= 0.5) if told else 0.0, first((late <= 0.5) & known))
+    value = half if math.isinf(later) else (half + later) / 2 if half < later else later
+    bound = value if math.isfinite(value) else float(np.median(times))  # censored times are lower bounds, so is this
+    return Median(value, interval, int(solved.sum()), len(solved), bound)
 
 
 class Fit(NamedTuple):

@@ -82,6 +82,11 @@ class Sequences(eqx.Module):
             f"a chain has a thought per secret bit: thoughts={self.thoughts}, sparsity={sparsity}; use more thoughts",
         )
         require(order in ("ascending", "drawn"), f"an order is ascending or drawn: order={order!r}; use one of them")
+        require(
+            secret is None or (len(set(secret)) == len(secret) == sparsity and set(secret) <= set(range(self.bits))),
+            f"a given secret has `sparsity` distinct positions from 0 to {self.bits - 1}: secret={secret}, "
+            f"sparsity={sparsity}; list others",
+        )
         choose, data = jax.random.split(key)
         among = self.bits - (self.format == "released" and sparsity < self.bits)
         chosen = jax.random.permutation(choose, among)[:sparsity] if secret is None else jnp.asarray(secret)

@@ -40,9 +40,10 @@ class Taught:
 
     @property
     def samples(self) -> np.ndarray:
-        """Sequences seen when solved, else when stopped."""
-        solved = self.history.solved_at >= 0
-        return np.where(solved, self.history.solved_at.astype(np.int64) * self.course.batch, self.history.samples)
+        """Sequences seen when solved, else when stopped; a diverged member would not have solved within its budget."""
+        budget = np.array([pupil.steps for pupil in self.pupils], np.int64)
+        stopped = np.where(self.history.diverged, budget, self.history.samples // self.course.batch)
+        return np.where(self.solved, np.minimum(self.history.solved_at, budget), stopped) * self.course.batch
 
     @property
     def solved(self) -> np.ndarray:
@@ -99,11 +100,16 @@ def secrets_of(course: Course, pupils: Sequence[Pupil]) -> Secret:
 
 def enrol(course: Course, pupils: Sequence[Pupil]) -> Student:
     """The students before any step, along a leading axis."""
+    most = course.task.trainable
     for pupil in pupils:
         require(
-            not course.repeated or 1 <= pupil.size <= course.task.trainable,
-            f"a training set has at least one input and spares the held-out ones: size={pupil.size}; "
-            f"use 1 to {course.task.trainable}",
+            course.repeated or pupil.steps * course.batch <= most,
+            f"one pass sees every input once: {pupil.steps * course.batch:,} sequences of {most:,} inputs that are not "
+            "held out; use a smaller budget or more bits",
+        )
+        require(
+            not course.repeated or 1 <= pupil.size <= most,
+            f"a training set has at least one input and spares the held-out ones: size={pupil.size}; use 1 to {most}",
         )
     model, state, key = _models(course, jnp.asarray([pupil.seed for pupil in pupils], jnp.int32))
 
@@ -143,6 +149,7 @@ def teach(
     finished member costs nothing.
     """
     require(len(pupils) > 0, "an ensemble needs at least one pupil: pupils=0; use 1 or more")
+    require(shrink >= 2, f"an ensemble shrinks to a half or less: shrink={shrink}; use 2 or more")
     use_compilation_cache()
     progress = listener_or(progress)
     together = _together(lanes)
@@ -151,8 +158,8 @@ def teach(
     everyone = running  # stale while all are running: the program reuses their memory
     records: list[dict[str, np.ndarray]] = []
     longest, out_of_time = max(pupil.steps for pupil in pupils), False
-    done, compiled, before = np.zeros(len(pupils), bool), begun, 0
-    steps = np.zeros(len(pupils), np.int64)
+    done, solved = np.zeros((2, len(pupils)), bool)
+    steps, compiled, before = np.zeros(len(pupils), np.int64), begun, 0
     while not done.all() and not out_of_time:
         if together and shrink * (~done[active]).sum() <= len(active):
             everyone = _put(everyone, active, running)
@@ -164,13 +171,13 @@ def teach(
         measured = jax.tree.map(lambda leaf: _spread(np.asarray(leaf), active, len(pupils)), found)  # noqa: B023
         records.append(measured)
         done[active], steps[active] = np.asarray(running.done), np.asarray(running.step)
+        solved[active] = np.asarray(running.solved_at) >= 0
         if len(records) == 1:
             compiled, before = time.perf_counter(), int(steps.sum())
         out_of_time = seconds is not None and time.perf_counter() - compiled >= seconds
         if progress is not None:
             at = min(len(records) * chunk * course.every, longest)
-            solved = int((np.asarray(running.solved_at) >= 0).sum()) + len(pupils) - len(active)
-            progress(Progress(1, 1, at, longest, len(pupils), solved, time.perf_counter() - begun))
+            progress(Progress(1, 1, at, longest, len(pupils), int(solved.sum()), time.perf_counter() - begun))
     everyone = _put(everyone, active, running)
     history = _history(course, pupils, everyone, records)
     now = time.perf_counter()
@@ -194,6 +201,7 @@ def _together(lanes: str) -> bool:
 def _history(course: Course, pupils: Sequence[Pupil], students: Student, records) -> History:
     metrics = {name: np.concatenate([record[name] for record in records], axis=1) for name in records[0]}
     kept = np.atleast_1d(np.isfinite(metrics["training_loss"]).any(axis=0))
+    kept[0] = True  # everybody may have diverged at once
     steps = np.minimum(np.asarray(students.step), np.asarray(students.steps))
     return History(
         seeds=np.asarray([pupil.seed for pupil in pupils]),

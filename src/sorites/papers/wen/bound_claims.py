@@ -54,7 +54,6 @@ def _bounds(size: Repeated) -> Evidence:
         found = table_statistics(tokens, targets, order, on)
         off = found["alpha"] - found["mean"]
         parts = found | {"alpha": off}
-        # b[n+1] = 0 is constant: delta there counts every chain, and gamma compares a neuron with itself
         reached = {name: float(np.abs(parts[name]).max()) for name in bounds}
         most = {name: max(most[name], reached[name] / bound) for name, bound in bounds.items()}
         broken += any(reached[name] > bound for name, bound in bounds.items())

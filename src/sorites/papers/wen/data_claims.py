@@ -11,13 +11,17 @@ from ...models.sparse_block import embeddings, gradient, initial_block, initial_
 from ...tasks import Parity, Sequences
 from ...tasks.formats import bits_of_signs
 from ...theory.precision import in_float64
-from .setting import PAPER, ROUNDING, Small
+from .setting import PAPER, ROUNDING, Small, listed, secret_fits
 
 
 @dataclasses.dataclass(frozen=True)
 class Sizes:
     bits: int = 10
     sparsity: int = 4
+
+    def __post_init__(self):
+        listed(self.bits)
+        secret_fits(self.bits, self.sparsity)
 
 
 def _inputs(bits: int) -> np.ndarray:

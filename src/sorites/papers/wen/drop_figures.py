@@ -5,8 +5,9 @@ import polars as pl
 from ...drawing import new_figure
 from ..figure import Figure, Frames
 from .complexity_figures import NAMES
+from .frames import measure
 from .grids import LARGE, SMALLEST, Curves
-from .pass_figures import ALL, PALETTE, measure, members, short_ticks
+from .pass_figures import ALL, PALETTE, members, short_ticks
 
 
 def _draw_drop(frames: Frames, size: Curves):
@@ -63,7 +64,7 @@ FIGURES = (
     Figure(
         "wen/1b", "Entropy falls as accuracy jumps",
         "Normalised entropy (Eq. 1) of the heads of layer 1 and held-out accuracy, one seed. " + ALL,
-        {"tiny": Curves(sparsity=2, seeds=4, bits=12, budget=10_000, stops=False, **SMALLEST),
+        {"tiny": Curves(sparsity=2, seeds=4, bits=14, budget=10_000, stops=False, **SMALLEST),
          "quick": Curves(sparsity=2, seeds=3, budget=60_000, every=10, stops=False), "paper": LARGE["1b"]}, measure, _draw_drop, _find_drop, seconds=30,
     ),
 )  # fmt: skip

@@ -6,6 +6,7 @@ import math
 import jax.numpy as jnp
 import numpy as np
 
+from ...errors import require
 from ...ledger import Claim, Comparison, Evidence, at_least, equal, shown
 from ...probes.attention import head_entropies
 from ...probes.pretrained import entropies, problems
@@ -18,7 +19,7 @@ class Lengths:
     tokens: int = 64
 
     def __post_init__(self):
-        assert self.tokens >= 4
+        require(self.tokens >= 4, f"half of the tokens must be two or more: tokens={self.tokens}; use 4 or more")
 
 
 @in_float64

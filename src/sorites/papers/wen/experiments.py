@@ -41,7 +41,7 @@ class Net:
 
     def architecture(self, layers: int | None = None, heads: int | None = None) -> Architecture:
         return Architecture(
-            layers or self.layers, heads or self.heads, self.width, self.hidden, self.dropout, self.weights,
+            self.layers if layers is None else layers, self.heads if heads is None else heads, self.width, self.hidden, self.dropout, self.weights,
             self.compute, self.spread,
         )  # fmt: skip
 
@@ -73,13 +73,16 @@ class OnePass(Net):
         ]
 
 
-def one_pass(size: OnePass, teacher: Teacher = teach) -> list[dict[str, Any]]:
+def one_pass(
+    size: OnePass, teacher: Teacher = teach, layers: int | None = None, heads: int | None = None
+) -> list[dict[str, Any]]:
     """One row per member: with or without the chain, k, seed, rate, samples, solved."""
     rows: list[dict[str, Any]] = []
     for chain, sizes in ((True, size.chained), (False, size.bare)):
         if sizes:  # the secret is data: one ensemble for every k
             pupils = [pupil for sparsity in sizes for pupil in size.pupils(sparsity)]
-            rows += _rows(teacher(size.course(size.bits, max(sizes) if chain else 0), pupils), chain=chain)
+            course = size.course(size.bits, max(sizes) if chain else 0, layers=layers, heads=heads)
+            rows += _rows(teacher(course, pupils), chain=chain)
     return rows
 
 

@@ -5,10 +5,11 @@ import math
 
 import numpy as np
 
+from ...errors import require
 from ...ledger import Claim, Comparison, Evidence, at_least, at_most, shown
 from ...models import answers
 from ...statistics import compare_growth, median_time
-from ...statistics.survival import DECISIVE, Growth
+from ...statistics.survival import DECISIVE, Growth, Median
 from ...training.sequences import Taught, teach
 from .experiments import SMALL_NETS, MultiPass, OnePass, Shown, columns, measured, shown_training
 from .setting import PAPER
@@ -23,32 +24,34 @@ def growth_comparison(name: str, growth: Growth, exponential: bool) -> Compariso
 
 def _complexity(size: OnePass) -> Evidence:
     rows = list(measured(size))
-    bare, chained = columns(rows, False), columns(rows, True)
-    growth, compared = compare_growth(*bare), []
-    for label, (sizes, samples, solved) in (("without", bare), ("with", chained)):
+    parts = {"without": columns(rows, False), "with": columns(rows, True)}
+    middles: dict[tuple[str, int], Median] = {}
+    for label, (sizes, samples, solved) in parts.items():
         for sparsity in np.unique(sizes):
             here = sizes == sparsity
-            found = median_time(samples[here], solved[here])
-            compared.append(shown(f"median samples {label} the chain, k={sparsity}, solved {found.solved}/{found.members}",
-                                  None, found.value))  # fmt: skip
-    last = max(set(size.bare) & set(size.chained))
-
-    def middle(sparsity: int) -> float:
-        here = chained[0] == sparsity
-        return median_time(chained[1][here], chained[2][here]).value
-
-    without = bare[1][bare[0] == last]  # censored times are lower bounds: their median is one too
+            middles[label, int(sparsity)] = median_time(samples[here], solved[here])
+    growth = {label: compare_growth(*part) for label, part in parts.items()}
+    last, (few, many) = max(set(size.bare) & set(size.chained)), (min(size.chained), max(size.chained))
+    ratio = middles["without", last].bound / middles["with", last].value
     return Evidence(
         (
-            growth_comparison("without: AIC of linear minus AIC of exponential growth ≥", growth, True),
-            shown("without: factor per secret bit", None, growth.exponential.growth),
-            at_least(f"without / with, medians at k={last}", float(np.median(without)) / middle(last), 2.0),
-            at_most(f"with: median at k={max(size.chained)} / median at k={min(size.chained)}, against linear growth",
-                    middle(max(size.chained)) / middle(min(size.chained)), 2.0 * max(size.chained) / min(size.chained)),
-            *compared,
+            growth_comparison("without: AIC of linear minus AIC of exponential growth ≥", growth["without"], True),
+            shown("without: factor per secret bit", None, growth["without"].exponential.growth),
+            at_least(f"without / with, medians at k={last}", ratio, 2.0),
+            at_most(f"with: median at k={many} / median at k={few}, against linear growth",
+                    middles["with", many].value / middles["with", few].value, many / few),
+            at_least("with: AIC of exponential minus AIC of linear growth, exponential at -4", -growth["with"].difference, -DECISIVE),
+            *(
+                shown(f"median samples {label} the chain, k={sparsity}, solved {found.solved}/{found.members}", None, found.value)
+                for (label, sparsity), found in middles.items()
+            ),
         ),
         seeds=size.seeds * (len(size.bare) + len(size.chained)),
-        departures=(SMALL_NETS, "The bar for without / with was 4 before a first run at tiny size fell below it."),
+        departures=(
+            SMALL_NETS,
+            "The bar for without / with was 4 before a first run at tiny size fell below it; the bar for growth with the chain "
+            "was twice linear, and its model comparison was missing, until a review, which had seen 2.0 measured.",
+        ),
     )  # fmt: skip
 
 
@@ -84,8 +87,15 @@ def _interpretable(size: Shown) -> Evidence:
 class Entropies(Shown):
     hard: int = 8  # a sparsity that is not learned without a chain within the budget
 
+    def __post_init__(self):
+        require(self.probed > 0, f"this claim is about entropy: probed={self.probed}; use 1 or more")
+
 
 FALLEN, HIGH = 0.5, 0.5  # of the uniform entropy
+FAILS_SPARSELY = (
+    "At paper width failure does not keep it high: in results/figures/wen/4 and 5 members of one and four layers that stay at "
+    "chance come to heads with an entropy near zero, also on 10^6 sequences, where the paper's Figure 5 shows it high throughout."
+)
 
 
 def sharpest(taught: Taught) -> np.ndarray:
@@ -115,7 +125,7 @@ def _entropy_drop(size: Entropies) -> Evidence:
     compared.append(at_least("members that fail without the chain", int(stuck.sum()), 1))
     if stuck.any():
         compared.append(at_least("failed members: least entropy of any head at any time", float(np.nanmin(low)), HIGH))
-    return Evidence(tuple(compared), seeds=3 * size.seeds, departures=(SMALL_NETS,))
+    return Evidence(tuple(compared), seeds=3 * size.seeds, departures=(SMALL_NETS, FAILS_SPARSELY))
 
 
 def _multi_pass(size: MultiPass) -> Evidence:
@@ -132,14 +142,17 @@ def _multi_pass(size: MultiPass) -> Evidence:
             at_least("passes over the same set with the chain: solved", int(chain.solved.sum()), 1),
             at_most("samples with the chain / median samples without, same set", float(np.median(chain.samples) / np.median(taught.samples[sets == few])), 0.5),
             shown("passes with the chain", 5, float(np.median(epochs))),
-            *([at_most(f"members solved from N={many} with as many presentations", solved[many], solved[few] - 1)] if many > few else []),
+            *([at_most(f"members solved from N={many} with as many presentations", solved[many], 0)] if many > few else []),
             shown("samples until solved or stopped, median, small set", None, float(np.median(taught.samples[sets == few]))),
             shown("the same, large set", None, float(np.median(taught.samples[sets == many]))),
             shown("mean accuracy at the end, small set", None, float(accuracy[sets == few].mean())),
             shown("mean accuracy at the end, large set", None, float(accuracy[sets == many].mean())),
         ),
         seeds=size.seeds * len(size.sizes),
-        departures=(SMALL_NETS,),
+        departures=(
+            SMALL_NETS,
+            "That nobody learns from the large set was at first asked as fewer than from the small one; 0 had been measured.",
+        ),
     )  # fmt: skip
 
 
@@ -148,18 +161,18 @@ CLAIMS = (
         "W21", PAPER, "Figures 1a, 2 and 3a", "trend",
         "One pass over fresh data: without the chain the samples needed grow exponentially in k (an exponential law beats a "
         "linear one by AIC, budgets right-censored), with it at most linearly.",
-        {"tiny": OnePass(bits=14, chained=(1, 3), bare=(1, 2, 3), budget=60_000, held_out=512, seeds=2),
+        {"tiny": OnePass(bits=17, chained=(1, 2, 3), bare=(1, 2, 3), budget=60_000, held_out=512, seeds=2),
          "quick": OnePass(seeds=4, bare=(1, 2, 3), budget=600_000)}, _complexity,
     ),
     Claim(
         "W22", PAPER, "Figure 3b", "finite",
         "A one-layer, one-head GPT taught with the chain attends from every thought mostly to its secret bit.",
-        {"tiny": Shown(heads=1, bits=12, sparsity=4, held_out=512, seeds=2, budget=120_000), "quick": Shown(heads=1, seeds=4)}, _interpretable,
+        {"tiny": Shown(heads=1, bits=17, sparsity=4, held_out=512, seeds=2, budget=120_000), "quick": Shown(heads=1, seeds=4)}, _interpretable,
     ),
     Claim(
         "W23", PAPER, "Figures 1b, 5 and 11", "finite",
         "Attention becomes sparse as accuracy jumps: where accuracy passes 0.99 the sharpest head's normalised entropy is below "
-        "one half, with the chain and without; runs that fail keep it above.",
+        "one half, with the chain and without; small nets that fail keep it above.",
         {"tiny": Entropies(sparsity=2, hard=8, seeds=1, budget=40_000), "quick": Entropies(sparsity=2, hard=8, seeds=4)}, _entropy_drop,
     ),
     Claim(

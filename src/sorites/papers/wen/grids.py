@@ -8,7 +8,7 @@ import numpy as np
 from ...errors import require
 from ...models import answers
 from ...training.sequences import Taught, teach
-from .experiments import MultiPass, OnePass, Shown, Teacher, one_pass
+from .experiments import MultiPass, Net, OnePass, Shown, Teacher, one_pass
 
 Rows = list[dict[str, Any]]
 Tables = dict[str, Rows]
@@ -19,10 +19,26 @@ def shape(name: str) -> tuple[int, int]:
     """ "4L2H" is four layers of two heads."""
     parts = name.upper().removesuffix("H").split("L")
     require(
-        len(parts) == 2 and all(part.isdigit() for part in parts),
+        len(parts) == 2 and all(part.isdigit() and int(part) for part in parts),
         f"a shape is layers and heads like 4L2H: {name!r}; write one so",
     )
     return int(parts[0]), int(parts[1])
+
+
+def _check_shapes(size: "Complexity | Passes") -> None:
+    """Layers and heads come from the shapes alone."""
+    for name in size.shapes:
+        shape(name)
+    require(len(size.shapes) > 0, "an experiment has a shape or more: shapes=(); use 1L4H")
+    require(
+        (size.layers, size.heads) == (Net.layers, Net.heads),
+        f"this experiment takes layers and heads from its shapes: layers={size.layers}, heads={size.heads}; use "
+        f"shapes={size.layers}L{size.heads}H",
+    )
+
+
+def _check_probed(size: "Curves | Passes") -> None:
+    require(size.probed >= 1, f"these tables hold attention entropy: probed={size.probed}; use 1 or more")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,14 +47,14 @@ class Complexity(OnePass):
 
     shapes: tuple[str, ...] = ("1L4H",)
 
+    def __post_init__(self):
+        _check_shapes(self)
+
     def tables(self, teacher: Teacher = teach) -> Tables:
         rows: Rows = []
         for name in self.shapes:
             layers, heads = shape(name)
-            fields: dict[str, Any] = {field.name: getattr(self, field.name) for field in dataclasses.fields(OnePass)}
-            fields |= {"layers": layers, "heads": heads}
-            size = OnePass(**fields)
-            rows += [{"layers": layers, "heads": heads, **row} for row in one_pass(size, teacher)]
+            rows += [{"layers": layers, "heads": heads, **row} for row in one_pass(self, teacher, layers, heads)]
         return {"data": rows}
 
 
@@ -67,6 +83,9 @@ class Maps(Shown):
 class Curves(Shown):
     """Accuracy and entropy along one-pass training, with the chain and without."""
 
+    def __post_init__(self):
+        _check_probed(self)
+
     def tables(self, teacher: Teacher = teach) -> Tables:
         found: Tables = {"data": [], "entropy": []}
         for chain in (True, False):
@@ -81,6 +100,10 @@ class Passes(MultiPass):
     shapes: tuple[str, ...] = ("1L4H",)
     with_chain: bool = False
     deep_rates: tuple[float, ...] = ()  # of shapes with two layers and more; empty: the same
+
+    def __post_init__(self):
+        _check_shapes(self)
+        _check_probed(self)
 
     def tables(self, teacher: Teacher = teach) -> Tables:
         found: Tables = {"data": [], "entropy": []}
@@ -103,7 +126,7 @@ def extend(found: Tables, taught: Taught, **labels: Any) -> None:
         measured = np.flatnonzero(np.isfinite(history.metrics["accuracy"][member]))
         last = measured[-1] if len(measured) else 0
         for place in np.unique(np.append(kept[kept <= last], last)):
-            at = base | {"samples": int(history.step[place]) * taught.course.batch}
+            at = base | {"samples": min(int(history.step[place]), pupil.steps) * taught.course.batch}
             names = ("accuracy", "loss", "training_loss")
             found["data"].append(at | {name: float(history.metrics[name][member, place]) for name in names})
             if "entropy" in history.metrics:
@@ -119,6 +142,7 @@ _slower: dict[str, Any] = PAPER_NET | {"rates": (6e-5,)}
 _deep: dict[str, Any] = PAPER_NET | {"compute": "bfloat16"}  # float32 master weights
 _three: dict[str, Any] = _deep | {"rates": (6e-5, 8e-5, 1e-4)}
 SECRET = (1, 2, 3, 7, 12, 13, 14, 16, 18, 19, 22, 24, 25, 26, 27, 29, 33, 34, 36, 38)  # of the released code, figure 3b
+NINE = (1, 2, 3, 4, 6, 8)  # layers and heads of figure 9
 LARGE: dict[str, Any] = {  # what an accelerator does in minutes to hours; captions say what the paper has more of
     "1b": Curves(layers=4, heads=4, bits=30, sparsity=3, budget=10_000_000, seeds=2, **_deep),
     "1a": Complexity(bits=30, shapes=("4L4H",), budget=10_000_000, seeds=2, **_deep),
@@ -133,7 +157,7 @@ LARGE: dict[str, Any] = {  # what an accelerator does in minutes to hours; capti
                 with_chain=True, deep_rates=(6e-5,), seeds=2, **_deep),
     "5": Passes(bits=20, sparsity=6, sizes=(50_000, 1_000_000), presentations=10_000_000, shapes=("4L4H",), seeds=1, **_deep),
     "9": Passes(bits=20, sparsity=12, sizes=(10_000, 100_000, 1_000_000), presentations=10_000_000, with_chain=True, seeds=1,
-                shapes=tuple(f"{layers}L{heads}H" for layers in range(1, 7) for heads in range(1, 7)), **_three),
+                shapes=tuple(f"{layers}L{heads}H" for layers in NINE for heads in NINE), **_three),
     "10": Passes(bits=20, sparsity=6, sizes=(5000, 10_000, 50_000, 100_000, 1_000_000), presentations=10_000_000, seeds=1,
                  shapes=("1L2H", "2L3H", "4L4H"), stops=False, **_deep),
     "11": Passes(bits=20, sparsity=6, sizes=(50_000, 1_000_000), presentations=10_000_000, seeds=1, shapes=("2L3H",),

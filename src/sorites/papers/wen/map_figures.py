@@ -6,12 +6,9 @@ from matplotlib.colors import PowerNorm
 from matplotlib.ticker import MaxNLocator
 
 from ...drawing import COLOURS, new_figure
-from ..figure import Figure, Frames, Training
+from ..figure import Figure, Frames
+from .frames import measure
 from .grids import LARGE, SMALLEST, Maps
-
-
-def _measure(size: Maps, training: Training) -> Frames:
-    return {name: pl.DataFrame(rows) for name, rows in size.tables(training.teach).items()}
 
 
 def _draw(frames: Frames, size: Maps):
@@ -88,10 +85,12 @@ CAPTION = (
 FIGURES = (
     Figure(
         "wen/3b", "Attention of one layer, one head", CAPTION,
-        {"tiny": Maps(bits=12, sparsity=2, budget=10_000, seeds=4, **SMALLEST), "quick": Maps(heads=1, seeds=2), "paper": LARGE["3b"]}, _measure, _draw, _find, seconds=20,
+        {"tiny": Maps(bits=14, sparsity=2, budget=10_000, seeds=4, **SMALLEST),
+         "quick": Maps(heads=1, seeds=2), "paper": LARGE["3b"]}, measure, _draw, _find, seconds=20,
     ),
     Figure(
         "wen/8", "Attention of two layers, two heads", CAPTION,
-        {"tiny": Maps(bits=12, sparsity=2, budget=10_000, layers=2, heads=2, seeds=1, **SMALLEST), "quick": Maps(layers=2, heads=2, seeds=2), "paper": LARGE["8"]}, _measure, _draw, _find, seconds=60,
+        {"tiny": Maps(bits=14, sparsity=2, budget=10_000, layers=2, heads=2, seeds=1, **SMALLEST),
+         "quick": Maps(layers=2, heads=2, seeds=2), "paper": LARGE["8"]}, measure, _draw, _find, seconds=60,
     ),
 )  # fmt: skip

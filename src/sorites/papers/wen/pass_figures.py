@@ -7,14 +7,11 @@ import polars as pl
 from matplotlib.ticker import EngFormatter, MaxNLocator
 
 from ...drawing import COLOURS, new_figure
-from ..figure import Figure, Frames, Training
-from .grids import LARGE, SMALLEST, Curves, Passes
+from ..figure import Figure, Frames
+from .frames import measure
+from .grids import LARGE, SMALLEST, Passes, shape
 
 PALETTE = [ink for name, ink in COLOURS.items() if name != "yellow"]
-
-
-def measure(size: Curves | Passes, training: Training) -> Frames:
-    return {name: pl.DataFrame(rows) for name, rows in size.tables(training.teach).items() if rows}
 
 
 def short_ticks(ax) -> None:
@@ -33,7 +30,7 @@ def _draw_epochs(frames: Frames, size: Passes):
     ax = figure.subplots()
     data = frames["data"]
     for number, name in enumerate(size.shapes):
-        layers, heads = (int(part) for part in name.removesuffix("H").split("L"))
+        layers, heads = shape(name)
         part = data.filter(~pl.col("chain") & (pl.col("layers") == layers) & (pl.col("heads") == heads))
         for (_, _), curve in members(part, "seed", "rate"):
             epochs = curve["samples"].to_numpy() / size.sizes[0]
@@ -46,7 +43,7 @@ def _draw_epochs(frames: Frames, size: Passes):
             linestyle=("-", "--", ":")[number // len(PALETTE) % 3],
             label=name,
         )
-    chain = _chain_epochs(data, size)
+    chain = _chain_epochs(data, size.sizes[0])
     if chain is not None:
         ax.axvline(
             chain,
@@ -62,11 +59,11 @@ def _draw_epochs(frames: Frames, size: Passes):
     return figure
 
 
-def _chain_epochs(data: pl.DataFrame, size: Passes) -> float | None:
-    """Passes until the first evaluation with every held-out chain right, median over members."""
-    part = data.filter(pl.col("chain") & (pl.col("accuracy") >= 1))
+def _chain_epochs(data: pl.DataFrame, number: int) -> float | None:
+    """Passes over `number` sequences until every held-out chain is right, median over the members that get there."""
+    part = data.filter(pl.col("chain") & (pl.col("size") == number) & (pl.col("accuracy") >= 1))
     firsts = part.group_by("seed", "rate").agg(pl.col("samples").min())
-    return None if firsts.is_empty() else float(firsts["samples"].median()) / size.sizes[0]  # pyright: ignore
+    return None if firsts.is_empty() else float(firsts["samples"].median()) / number  # pyright: ignore
 
 
 def _ends(data: pl.DataFrame) -> pl.DataFrame:
@@ -80,7 +77,7 @@ def _find_epochs(frames: Frames, size: Passes) -> str:
     shapes = ", ".join(
         f"{layers}L{heads}H {_exact(part, size)}" for (layers, heads), part in ends.group_by("layers", "heads", maintain_order=True)
     )  # fmt: skip
-    chain = _chain_epochs(frames["data"], size)
+    chain = _chain_epochs(frames["data"], size.sizes[0])
     tail = f" With the chain: exact after {chain:.1f} passes (median)." if chain is not None else ""
     return f"Members exact within {size.presentations:,} presentations without the chain: {shapes}.{tail}"
 
@@ -173,9 +170,12 @@ def _find_final(frames: Frames, size: Passes) -> str:
         f"Without the chain (n={size.bits}, k={size.sparsity}) the best of {bare.height} members ends at accuracy "
         f"{bare['accuracy'].max():.3f}, the mean at {bare['accuracy'].mean():.3f}."
     )
-    chain = _chain_epochs(frames["data"], size)
+    passes = {number: _chain_epochs(frames["data"], number) for number in size.sizes}
+    told = [f"{count:.1f} passes over N={number:,}" for number, count in passes.items() if count is not None]
+    if not ends["chain"].any():
+        return text
     return text + (
-        f" With the chain: exact after {chain:.1f} passes over N={size.sizes[0]:,} (median)." if chain else ""
+        f" With the chain: exact after {', '.join(told)} (medians)." if told else " With the chain: not exact."
     )
 
 
@@ -183,7 +183,7 @@ def _draw_grid(frames: Frames, size: Passes):
     figure = new_figure(3.1 * len(size.sizes) + 0.6, 2.2 * len(size.shapes) + 0.9)
     axes = figure.subplots(len(size.shapes), len(size.sizes), squeeze=False, sharex=True, sharey=True)
     for row, name in enumerate(size.shapes):
-        layers, heads = (int(part) for part in name.removesuffix("H").split("L"))
+        layers, heads = shape(name)
         for column, number in enumerate(size.sizes):
             ax = axes[row, column]
             part = frames["data"].filter(

@@ -8,17 +8,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...errors import require
 from ...ledger import Claim, Comparison, Erratum, Evidence, at_least, at_most, equal, shown
 from ...models.sparse_block import embeddings
 from ...theory import sparse_attention
 from ...theory.precision import in_float64
 from .hand_built import HandBuilt, mantissa
 from .learners import eliminated, paired, searched
-from .setting import DELTA, PAPER
+from .setting import DELTA, LISTED, PAPER, counted, secret_fits
 from .three_steps import Recipe, chains, learned, starts
 
 MANTISSAS = (24, 20, 16, 13, 11, 9, 8, 7, 6, 5, 4, 3, 2)
-NEEDED = 4.0  # mantissa bits per log2 n that must be enough
+NEEDED = 2.0  # mantissa bits per log2 n that must be enough
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,6 +29,16 @@ class Networks:
     listed: int = 12  # bits of the network that is checked on every input
     samples: int = 512
     seeds: int = 3
+
+    def __post_init__(self):
+        counted(self)
+        require(
+            len(self.bits) == len(self.sparsity) > 0,
+            f"bits and sparsity go in pairs: bits={self.bits}, sparsity={self.sparsity}; give as many of both",
+        )
+        for bits, sparsity in self.pairs():
+            secret_fits(bits, sparsity)
+        require(3 <= self.listed <= LISTED, f"every input is enumerated, k=3: listed={self.listed}; use 3 to {LISTED}")
 
     def pairs(self):
         return list(zip(self.bits, self.sparsity, strict=True))
@@ -100,11 +111,18 @@ class Precision:
     recipe_sparsity: int = 8
     recipe_width: int = 2048
     recipe_neurons: int = 256
+    seeds: int = 3
+
+    def __post_init__(self):
+        counted(self)
+        require(
+            len(self.bits) >= 2 and min(self.bits) >= 2, f"a trend needs two sizes or more: bits={self.bits}; use more"
+        )
 
 
-def _least_bits(right) -> int:
-    """The smallest mantissa on the grid from which on every longer one is right."""
-    found = 25
+def _least_bits(right) -> float:
+    """The smallest mantissa on the grid from which on every longer one is right; inf: none is."""
+    found = math.inf
     for digits in MANTISSAS:
         if right(digits) < 1:
             break
@@ -113,30 +131,34 @@ def _least_bits(right) -> int:
 
 
 def _precision(size: Precision) -> Evidence:
-    needed, compared = {}, []
+    needed: dict[int, list[float]] = {bits: [] for bits in size.bits}
     for bits in size.bits:
         sparsity = max(2, bits // 10)
-        network, inputs = HandBuilt(bits, sparsity, _width(bits, sparsity, 16)), _inputs(bits, size.samples, 1)
-        needed[bits] = _least_bits(
-            lambda digits, network=network, inputs=inputs: _right(
-                network, inputs, functools.partial(mantissa, bits=digits)
-            )
-        )
-        compared.append(
-            at_most(f"mantissa of the hand-built network, n={bits}", needed[bits], NEEDED * math.log2(bits))
-        )
+        for seed in range(size.seeds):
+            network = HandBuilt(bits, sparsity, _width(bits, sparsity, 16), seed)
+            inputs = _inputs(bits, size.samples, seed + 1)
+
+            def right(digits, network=network, inputs=inputs):
+                return _right(network, inputs, functools.partial(mantissa, bits=digits))
+
+            needed[bits].append(_least_bits(right))
+    compared = [
+        at_most(f"mantissa of the hand-built network, n={bits}, worst seed", max(found), NEEDED * math.log2(bits))
+        for bits, found in needed.items()
+    ]
     recipe = Recipe(size.recipe_bits, size.recipe_sparsity, size.recipe_width, size.recipe_neurons)
     trained = _least_bits(lambda digits: _trained_right(recipe, digits))
-    slope = float(np.polyfit(np.log2(size.bits), list(needed.values()), 1)[0])
+    slope = float(np.polyfit(np.log2(size.bits), [np.mean(found) for found in needed.values()], 1)[0])
     return Evidence(
         (
             *compared,
             at_most(f"mantissa of the trained block, n={recipe.bits}", trained, NEEDED * math.log2(recipe.bits)),
-            shown("bits per doubling of n, hand-built", None, slope),
+            shown("bits per doubling of n, hand-built, mean over seeds", None, slope),
         ),
-        seeds=1,
+        seeds=size.seeds,
         departures=(
             "The exponent is not limited: the hand-built scores span n^40, so the softmax works in logarithms.",
+            "The bar was 4 log2 n, above every mantissa tried at n = 100 and 200, until a review that had seen 3 to 9 bits measured.",
         ),
     )
 
@@ -174,6 +196,12 @@ class Learners:
     sparsity: int = 3
     samples: int = 4000  # of the pairwise learner
     trials: int = 40
+
+    def __post_init__(self):
+        counted(self)
+        secret_fits(self.bits, self.sparsity, least=2)
+        many = math.comb(self.bits, self.sparsity)
+        require(many <= 10**6, f"the search keeps all C(n, k) secrets: {many:,} of them; use at most 10^6")
 
 
 def _memory(size: Learners) -> Evidence:
@@ -216,8 +244,8 @@ CLAIMS = (
     Claim(
         "W6", PAPER, "Theorems 1 and 3, precision", "trend",
         "Order log n mantissa bits of every weight and activation are enough, for the hand-built network and for the trained "
-        "block: at most 4 log2 n here.",
-        {"tiny": Precision((12, 30), 128, 20, 4, 1024, 192), "quick": Precision()}, _precision,
+        "block: at most 2 log2 n here.",
+        {"tiny": Precision((12, 30), 128, 20, 4, 1024, 192, 1), "quick": Precision()}, _precision,
     ),
     Claim(
         "W7", PAPER, "Theorem 2", "uncheckable",

@@ -121,6 +121,7 @@ class Outcome(eqx.Module):
     sequences: Float[Array, " seed"]  # chains with every thought right
     rolled: Float[Array, " seed"]  # the same when the chain is the block's own
     share: Float[Array, "seed query"]  # least attention on the target, over chains
+    missing: Float[Array, "seed query"]  # largest attention on all other keys; no difference of numbers near one
     margin: Float[Array, "seed query"]  # mean of (-1)^{y+1} output
     least: Float[Array, "seed query"]  # its minimum
 
@@ -158,7 +159,9 @@ def _examine(block: SparseBlock, key, order, bits: int, count: int, start: str):
     sign = 2.0 * targets - 1.0
     right = reading.output * sign > 0
     where = (2 * order)[None, :, None] + jnp.stack([0 * order, 0 * order + 1], axis=-1)[None]
-    share = jnp.take_along_axis(reading.spread, jnp.broadcast_to(where, (count, *where.shape[1:])), axis=-1).sum(-1)
+    where = jnp.broadcast_to(where, (count, *where.shape[1:]))
+    share = jnp.take_along_axis(reading.spread, where, axis=-1).sum(-1)
+    missing = jnp.put_along_axis(reading.spread, where, 0.0, axis=-1, inplace=False).sum(-1)
     rolled = tokens
     for place in range(len(order) - 1):  # write the thought at place, then read on
         output = block.read(rolled, bits).output[:, place]
@@ -170,6 +173,7 @@ def _examine(block: SparseBlock, key, order, bits: int, count: int, start: str):
         right.all(axis=1).mean(),
         (own == targets).all(axis=1).mean(),
         share.min(axis=0),
+        missing.max(axis=0),
         (reading.output * sign).mean(axis=0),
         (reading.output * sign).min(axis=0),
     )
