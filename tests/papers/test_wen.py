@@ -5,8 +5,14 @@ from battery import draw, draw_recorded, judge
 
 from sorites.errors import SpecError
 from sorites.papers.paper import PAPERS
+from sorites.papers.wen.block_claims import Batch
+from sorites.papers.wen.bound_claims import Repeated
+from sorites.papers.wen.data_claims import Sizes
+from sorites.papers.wen.entropy_claims import Lengths
 from sorites.papers.wen.experiments import OnePass, best
-from sorites.papers.wen.grids import shape
+from sorites.papers.wen.grids import Complexity, Passes, shape
+from sorites.papers.wen.representation_claims import Learners, Networks, Precision
+from sorites.papers.wen.setting import Small
 from sorites.papers.wen.three_steps import Recipe
 from sorites.report.figures import results_folder
 
@@ -61,6 +67,21 @@ def test_the_best_rate_counts():
         (lambda: OnePass(heads=5).course(20, 3), "divisor"),
         (lambda: OnePass(bits=8).course(8, 3), "held_out"),
         (lambda: OnePass(rates=(0.0,)).pupils(2), "rate=0.0"),
+        (lambda: shape("0L2H"), "4L2H"),
+        (lambda: Complexity(layers=2, heads=1), "shapes=2L1H"),
+        (lambda: Passes(shapes=()), "a shape or more"),
+        (lambda: Passes(probed=0), "probed=0"),
+        (lambda: Batch(bits=4, sparsity=8), "sparsity=8"),
+        (lambda: Repeated(trials=0), "trials=0"),
+        (lambda: Sizes(bits=40), "bits=40"),
+        (lambda: Sizes(sparsity=0), "sparsity=0"),
+        (lambda: Small(sparsity=1), "sparsity=1"),
+        (lambda: Networks(listed=2), "listed=2"),
+        (lambda: Networks(bits=(30,)), "in pairs"),
+        (lambda: Precision(bits=(30,)), "two sizes"),
+        (lambda: Learners(sparsity=1), "sparsity=1"),
+        (lambda: Learners(bits=100, sparsity=10), "C\\(n, k\\)"),
+        (lambda: Lengths(tokens=2), "tokens=2"),
     ],
 )
 def test_settings_that_cannot_run_are_refused(make, words):

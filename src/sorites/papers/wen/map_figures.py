@@ -57,6 +57,8 @@ def _draw(frames: Frames, size: Maps):
 
 def _find(frames: Frames, size: Maps) -> str:
     data, outcome = frames["data"], frames["outcome"].row(0, named=True)
+    if data["attention"].is_nan().any():
+        return "The member shown diverged; use a smaller rate."
     targets = (
         frames["secret"].with_columns((pl.col("thought") + size.bits).alias("query")).rename({"position": "source"})
     )
