@@ -7,7 +7,8 @@ import jax
 import numpy as np
 
 from ..errors import require
-from ..ledger import Evidence, at_most, equal, shown
+from ..ledger import Comparison, Evidence, at_most, equal, shown
+from ..statistics import wilson
 from ..tasks import Boolean, Parity
 from ..theory import products
 
@@ -65,11 +66,22 @@ class Correlations:
 
     def __post_init__(self):
         require_trials(self.trials, self.failure)
+        kappa = products.correlation_bound(self.samples, self.bits, self.failure)
+        require(kappa < 1, f"a correlation is at most 1, so must its bound be: kappa={kappa:.3g}; use more samples")
 
 
 def require_trials(trials: int, failure: float) -> None:
     require(trials >= 2, f"a frequency needs trials: trials={trials}; use 2 or more")
     require(0 < failure < 1, f"a failure probability lies between 0 and 1: failure={failure}; use 0.05")
+
+
+def frequency(name: str, seen: int, trials: int, bound: float) -> Comparison:
+    """Holds if the Wilson interval lies below the bound, fails if above."""
+    low, high = wilson(seen, trials)
+    share = seen / trials
+    return Comparison(
+        f"{name} ≤", bound, share, high - share, True if high <= bound else False if low > bound else None
+    )
 
 
 def correlations(size: Correlations) -> Evidence:

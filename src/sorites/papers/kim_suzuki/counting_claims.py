@@ -9,9 +9,9 @@ import numpy as np
 
 from ...errors import require
 from ...ledger import Claim, Comparison, Erratum, Evidence, at_most, equal, shown, worst
-from ...statistics import wilson
 from ...theory import krawtchouk
 from ...theory import parity_class as pc
+from ..tree_checks import frequency
 from .hardness_learners import PAPER
 
 
@@ -51,15 +51,10 @@ def _pairs(size: Pairs) -> Evidence:
             ("sqrt(4d/n)", pc.separation(size.bits, samples), printed),
             ("where the union bound is 1/2", math.sqrt(2 * half / samples), 0.5),
         ):
-            compared.append(_frequency(f"n={samples}: share beyond {name}", largest >= delta, bound))
+            compared.append(
+                frequency(f"n={samples}: share beyond {name}", int((largest >= delta).sum()), size.trials, bound)
+            )
     return Evidence(tuple(compared), seeds=size.trials)
-
-
-def _frequency(name: str, seen: np.ndarray, bound: float) -> Comparison:
-    """Holds if the Wilson interval lies below the bound, fails if above."""
-    low, high = wilson(int(seen.sum()), len(seen))
-    return Comparison(f"{name} ≤", bound, float(seen.mean()), high - float(seen.mean()),
-                      True if high <= bound else False if low > bound else None)  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)

@@ -54,13 +54,13 @@ def _draw_curves(frames: Frames, size: Curves):
 
 
 def _releases(data: pl.DataFrame, size: Curves) -> dict[int, float]:
-    """Level -> median epoch at which the filter first lets it through, where most secrets got there."""
+    """Level -> median epoch at which the filter first lets it through, where most secrets got there; the others are later."""
     part = data.filter(pl.col("lesson") == "consistent")
     found = {}
     for level in range(2, size.task().layout.depth + 1):
         first = part.filter(pl.col(f"released.{level}") > 0).group_by("seed").agg(pl.col("step").min())
         if first.height > size.seeds / 2:
-            found[level] = float(np.median(first["step"].to_numpy()))
+            found[level] = float(np.median([*first["step"], *[np.inf] * (size.seeds - first.height)]))
     return found
 
 

@@ -160,16 +160,19 @@ def _entries(task, draws: int):
 
 def _noise(size: Noise) -> Evidence:
     constants, errors = np.array([noise_constant(keys, size.draws) for keys in size.keys]).T
-    measured, law = exponents(SampleLaw(size.bits, size.sparsity, size.finest, size.doublings, size.chains, size.seeds))
-    needed = smallest(SampleLaw(size.bits, size.sparsity, size.finest, size.doublings, size.chains, size.seeds))
+    samples = SampleLaw(size.bits, size.sparsity, size.finest, size.doublings, size.chains, size.seeds)
+    (measured, law), needed = exponents(samples), smallest(samples)
+    exponent = at_most("exponent of the smallest n in d, upper end of its interval", measured.interval.high, 2)
+    if not np.isfinite(needed).all():  # a size that the grid does not reach would bend the line
+        exponent = dataclasses.replace(exponent, holds=None)
     return Evidence(
         (
             *(shown(f"constant at N={n} (limit sqrt 2)", math.sqrt(2), float(c)) for n, c in zip(size.keys, constants, strict=True)),
-            at_least("constants rise with N: smallest rise, in standard errors", float((np.diff(constants) / errors[1:]).min()), 3),
+            at_least("constants rise with N: smallest rise, in standard errors", float((np.diff(constants) / np.hypot(errors[1:], errors[:-1])).min()), 3),
             at_most("constants stay below sqrt 2: excess, in standard errors", float(((constants - math.sqrt(2)) / errors).max()), 3),
             at_most("shortfall from sqrt 2 at the largest N, relative", 1 - float(constants[-1]) / math.sqrt(2), 0.1),
             *(shown(f"smallest n at d={d}", None, float(n)) for d, n in zip(size.bits, needed, strict=True)),
-            at_most("exponent of the smallest n in d, upper end of its interval", measured.interval.high, 2),
+            exponent,
             shown("exponent of the smallest n in d, against that of N K^2 log N at these sizes", law.value, measured.value),
         ),
         seeds=size.seeds,
@@ -191,7 +194,7 @@ CLAIMS = (
         "KS-16", PAPER, "App. B, terms (8) and (9)", "trend",
         "The part of the gradient that does not see the label, E[phi phi' (x_j - z)], vanishes exactly on exchangeable keys, and above "
         "them is of order N^-4 or smaller: far below the signal N^-2.",
-        {"tiny": Leftover(enumerated=8), "quick": Leftover(), "paper": Leftover(sparsity=32)}, _leftover,
+        {"tiny": Leftover(enumerated=8), "quick": Leftover(), "paper": Leftover((1024, 2048, 4096, 8192, 16_384), 32)}, _leftover,
     ),
     Claim(
         "KS-17", PAPER, "Theorem 5", "trend",

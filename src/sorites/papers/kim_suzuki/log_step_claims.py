@@ -36,7 +36,7 @@ def _pattern(size: Pattern) -> Evidence:
     working, printed = trained(setting), trained(dataclasses.replace(setting, threshold=size.printed))
     return Evidence(
         (
-            equal(f"eps0={size.threshold:g}: seeds off the pattern", 0, _off_pattern(working), math.floor((1 - NEEDED) * size.seeds)),
+            equal(f"eps0={size.threshold:g}: seeds off the pattern", 0, _off_pattern(working), size.seeds - math.ceil(NEEDED * size.seeds)),
             works(f"eps0={size.threshold:g}", working),
             at_least(f"eps0={size.printed:g}: seeds off the pattern", _off_pattern(printed), math.ceil(NEEDED * size.seeds)),
             shown(f"eps0={size.printed:g}: seeds with all answers right", None, right(printed)),
@@ -75,7 +75,7 @@ def _weights(size: LogSteps) -> Evidence:
     return Evidence(
         (
             *compared,
-            at_most("seeds with another weight outside {-1, 0}", outside, math.floor((1 - NEEDED) * size.seeds)),
+            at_most("seeds with another weight outside {-1, 0}", outside, size.seeds - math.ceil(NEEDED * size.seeds)),
             works("after log2 k updates", result),
             shown("largest error of the answer, median over seeds", None, median_error(result)),
         ),

@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 
 from ...drawing import COLOURS, QUIET, new_figure
-from ...statistics import log_log_slope, wilson
+from ...statistics import log_log_slope
 from ..figure import Figure, Frames
 from .grids import LARGE, LARGE_LAWS, FilterRange, SampleLaws
 from .sample_law import NEEDED, noise_law, success
@@ -75,16 +75,23 @@ def _draw_filter(frames: Frames, size: FilterRange):
     return figure
 
 
+ENOUGH = 8  # strings from which on the filter seldom errs by chance
+
+
 def _find_filter(frames: Frames, size: FilterRange) -> str:
     data = frames["data"].with_columns((pl.col("accuracy") == 1).alias("right"))
     parts = []
-    for name, part in (
-        ("at most 1", data.filter(pl.col("threshold") <= 1)),
-        ("between 1 and 2", data.filter(pl.col("threshold") > 1)),
+    for name, where in (
+        ("at most 1", pl.col("threshold") <= 1),
+        (f"between 1 and 2, {ENOUGH} strings or more", (pl.col("threshold") > 1) & (pl.col("strings") >= ENOUGH)),
+        (f"between 1 and 2, fewer than {ENOUGH}", (pl.col("threshold") > 1) & (pl.col("strings") < ENOUGH)),
     ):
-        solved, total = int(part["right"].sum()), part.height
-        low, high = wilson(solved, total)
-        parts.append(f"eps0 {name}: {solved} of {total} runs solved (95 % {low:.2f} to {high:.2f})")
+        part = data.filter(where)
+        if part.height:
+            seeds = part.group_by("seed").agg(pl.col("right").mean())["right"]  # the same seeds recur in every cell
+            parts.append(
+                f"eps0 {name}: {part['right'].sum()} of {part.height} runs solved (seeds {seeds.min():.2f} to {seeds.max():.2f})"
+            )
     return f"{'; '.join(parts)}. The printed proof asks only for eps0 above O(d^-1/2)."
 
 

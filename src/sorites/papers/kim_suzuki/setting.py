@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...errors import require
 from ...models import AbstractLink, Positional, positional
 from ...tasks import Boolean, Chain
 from ..tree_checks import Tree
@@ -19,6 +20,9 @@ ROUNDING = 1e-12  # float64 sums of a few hundred terms of size one
 class Weights(Tree):
     spread: float = 2.0  # standard deviation of the random weights
     trials: int = 5
+
+    def __post_init__(self):
+        require(self.trials >= 1, f"weights are drawn once or more: trials={self.trials}; use 1 or more")
 
     def models(self, link: "str | AbstractLink" = "cosine", mask: str = "lower-levels") -> list[Positional]:
         """Independent Gaussian weights: identities must hold at any weights."""
