@@ -2,13 +2,14 @@
 
 import difflib
 import json
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ..errors import SpecError
+from ..errors import SpecError, require
 from ..papers.paper import PAPERS
 
 
@@ -45,6 +46,13 @@ def open_store(options: Any):
     from ..store import Store, default_root
 
     return Store(Path(options.store) if options.store else default_root())
+
+
+def check_json(options: Any) -> None:
+    """A path that cannot be written is refused before the work, not after it."""
+    path = Path(getattr(options, "json", None) or "-")
+    possible = str(path) == "-" or (path.parent.is_dir() and os.access(path.parent, os.W_OK) and not path.is_dir())
+    require(possible, f"--json writes a file: {path} cannot be one; choose another path")
 
 
 def emit(options: Any, value: Any) -> bool:

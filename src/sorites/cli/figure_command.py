@@ -8,6 +8,7 @@ from typing import Any
 from ..errors import SpecError
 from ..ledger import override
 from ..ledger.claim import SCALES
+from ..ledger.verify import refusing
 from .common import all_figures, console, emit, nearest, open_store, progress
 
 
@@ -28,7 +29,7 @@ def execute(options: Any) -> int:
                 "quick scale on 2 cores, many times that here",
                 file=sys.stderr,
             )
-    with progress(options) as title:
+    with progress(options) as title, refusing(f"{figure.id} cannot be drawn", options.overrides):
         title(figure.id)
         made = make_figure(figure, parameters, options.scale, store, Path(options.out), command(figure, options))
     record = made.record() | {

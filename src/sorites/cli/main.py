@@ -99,6 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.overrides = overrides(extra)
         if getattr(options, "seeds", None) is not None:
             options.overrides["seeds"] = options.seeds
+        importlib.import_module(".common", __package__).check_json(options)
         command = importlib.import_module(f".{options.command}_command", __package__)
         return command.execute(options)
     except SpecError as refusal:

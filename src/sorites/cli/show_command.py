@@ -31,7 +31,7 @@ def _code(function: Any) -> str:
 def _claim(claim: Any, last: dict[str, Any] | None) -> dict[str, Any]:
     import dataclasses
 
-    judged = None if last is None else f"{last['verdict']} at {last['scale']} scale, {last['created'][:19]} UTC"
+    judged = None if last is None else f"{last.get('verdict')} at {last.get('scale')} scale, {last['created'][:19]} UTC"
     return {
         "id": claim.id,
         "paper": claim.paper,

@@ -5,6 +5,8 @@ import math
 import time
 import types
 import typing
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from ..errors import SpecError
@@ -45,16 +47,8 @@ def verify(claim: Claim[Any], scale: Scale = "quick", overrides: dict[str, str] 
     """Check one claim; overrides are strings as typed on the command line."""
     parameters = override(claim.parameters(scale), overrides or {})
     begun = time.perf_counter()
-    try:
+    with refusing(f"{claim.id} cannot be checked", overrides or {}):
         evidence = claim.check(parameters)
-    except SpecError:
-        raise
-    except (ArithmeticError, ValueError, IndexError, TypeError) as error:
-        if not overrides:  # our own sizes must work: this is a bug
-            raise
-        given = ", ".join(f"{name}={value}" for name, value in overrides.items())
-        reason = str(error).splitlines()[0]
-        raise SpecError(f"{claim.id} cannot be checked with {given} ({reason}); use other values") from error
     erratum = None if evidence.erratum is None else dataclasses.asdict(evidence.erratum)
     return Verdict(
         id=claim.id,
@@ -74,6 +68,21 @@ def verify(claim: Claim[Any], scale: Scale = "quick", overrides: dict[str, str] 
         scale=scale,
         parameters=dataclasses.asdict(parameters),
     )
+
+
+@contextmanager
+def refusing(sentence: str, overrides: dict[str, str]) -> Iterator[None]:
+    """An error inside is blamed on what the user changed; our own sizes must work, so without a change it is a bug."""
+    try:
+        yield
+    except SpecError:
+        raise
+    except (ArithmeticError, ValueError, IndexError, KeyError, TypeError, MemoryError) as error:
+        if not overrides:
+            raise
+        given = ", ".join(f"{name}={value}" for name, value in overrides.items())
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise SpecError(f"{sentence} with {given} ({reason}); use other values") from error
 
 
 def _column(comparisons: tuple[Comparison, ...], field: str) -> Any:

@@ -30,8 +30,9 @@ class Paper:
     def citation(self) -> str:
         """BibTeX."""
         key = self.authors.split(",")[0].split(" ")[-1].lower() + str(self.year) + self.slug.replace("-", "")
+        authors = self.authors.replace(", ", " and ")
         return (
-            f"@article{{{key},\n  title = {{{self.title}}},\n  author = {{{self.authors}}},\n"
+            f"@article{{{key},\n  title = {{{self.title}}},\n  author = {{{authors}}},\n"
             f"  year = {{{self.year}}},\n  note = {{{self.identifier}}}\n}}"
         )
 

@@ -1,11 +1,11 @@
 """Is everything in the store still what was written?"""
 
 import dataclasses
-import json
 
 from .folder import MODEL, TABLES, Damaged, Folder, read_folder
 from .frames import history_from, require_packages
 from .store import Store
+from .verdicts import read_verdict
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,7 +29,7 @@ def check(store: Store) -> list[Finding]:
         findings.append(Finding(str(path), "an unfinished write; delete it unless a training is running"))
     for path in sorted((store.root / "verdicts").glob("*/*.json")):
         try:
-            json.loads(path.read_bytes())
+            read_verdict(path)
         except (OSError, ValueError):
             findings.append(Finding(str(path), "a verdict that cannot be read; delete it"))
     return findings

@@ -41,11 +41,18 @@ def verdicts(root: Path, claim: str = "*") -> list[Record]:
     found = []
     for path in sorted((root / "verdicts").glob(f"{claim}/*.json")):
         try:
-            record = json.loads(path.read_bytes())
-            found.append((str(record["created"]), record))
-        except (OSError, ValueError, KeyError, TypeError):
+            found.append(read_verdict(path))
+        except (OSError, ValueError):
             warnings.warn(f"{path} is damaged and passed over; delete it", stacklevel=2)
-    return [record for _, record in sorted(found, key=lambda pair: pair[0])]
+    return sorted(found, key=lambda record: record["created"])
+
+
+def read_verdict(path: Path) -> Record:
+    """One file; ValueError where it is not a verdict."""
+    record = json.loads(path.read_bytes())
+    if not isinstance(record, dict) or not all(isinstance(record.get(name), str) for name in ("id", "created")):
+        raise ValueError(f"{path} is not a verdict")
+    return record
 
 
 def safe(part: str) -> str:
