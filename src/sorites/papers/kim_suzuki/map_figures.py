@@ -204,8 +204,15 @@ def _draw_exponent(frames: Frames, size: SampleLaws):
 
 
 def _find_exponent(frames: Frames, size: SampleLaws) -> str:
+    middle = frames["smallest"].with_columns(pl.col("bits").median().over("regime").alias("middle"))
+    late = _fits({"smallest": middle.filter(pl.col("bits") >= pl.col("middle"))})  # small sizes have a law of their own
     parts = [
         f"{name}: exponent {slope.value:.2f} (95 % {slope.interval.low:.2f} to {slope.interval.high:.2f}), noise law {law.value:.2f}"
+        + (
+            f"; on the larger half of the sizes {late[name][0].value:.2f} and {late[name][1].value:.2f}"
+            if name in late
+            else ""
+        )
         for name, (slope, law) in _fits(frames).items()
     ]
     return f"Growth of the smallest n in d, {'; '.join(parts) or 'too few sizes solved'}. The theorem's sufficient n has exponent above 2."

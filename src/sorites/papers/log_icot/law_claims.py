@@ -136,7 +136,7 @@ def _masses(size: Concentration) -> Evidence:
             other = 1 - np.take_along_axis(np.asarray(layer), rows, axis=1).sum(axis=1)
             law = gated_laws.other_mass(keys, strength)
             deviation = worst(deviation, float(np.abs(other - law).max()))
-            ratio = worst(ratio, law / (keys * math.exp(-strength)))
+            ratio = worst(ratio, float(other.max()) / (keys * math.exp(-strength)))
     return Evidence((equal("mass off the children", 0, deviation, ROUNDING), at_most("mass / (N e^-K)", ratio, 1)))
 
 
