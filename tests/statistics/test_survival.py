@@ -14,7 +14,6 @@ def test_product_limit_by_hand():
     curve = kaplan_meier(np.array([6, 6, 6, 6, 7, 10]), np.array([True, True, True, False, True, True]))
     np.testing.assert_allclose(curve.times, [6, 7, 10])
     np.testing.assert_allclose(curve.unsolved, [0.5, 0.25, 0.0])
-    assert curve.variance[0] == pytest.approx(3 / (6 * 3))
 
 
 def test_medians():
@@ -39,12 +38,13 @@ def test_coverage():
     assert covered >= 180
 
 
-@pytest.mark.parametrize("members", [2, 3, 4, 5, 8])
+@pytest.mark.parametrize("members", [2, 5, 6, 8, 11])
 def test_coverage_of_few_members(members):
     """All of them solved: an interval that claims 95 % has nearly that."""
     generator = np.random.default_rng(members)
     found = [median_time(generator.exponential(1.0, members), np.ones(members, bool)).interval for _ in range(1000)]
-    assert np.mean([low <= math.log(2) <= high for low, high in found]) >= 0.935
+    assert np.mean([low <= math.log(2) <= high for low, high in found]) >= 0.95
+    assert all(math.isfinite(high) for _, high in found) == (members >= 6)
 
 
 def test_exactly_half():

@@ -1,7 +1,7 @@
 """Sample complexity as a statistic: times to success, right-censored at the budget.
 
-A member that has not succeeded when it stops says only that its time is longer. Medians and intervals come from the
-Kaplan-Meier curve; growth in k from log-normal regressions with the censored likelihood.
+A member that has not succeeded when it stops says only that its time is longer. Medians come from the Kaplan-Meier
+curve, their intervals from the sign test; growth in k from log-normal regressions with the censored likelihood.
 """
 
 import math
@@ -18,16 +18,15 @@ Solved = Bool[np.ndarray, " member"]
 
 
 class Curve(NamedTuple):
-    """Share not yet solved just after each time of a success, and Greenwood's variance of its logarithm."""
+    """Share not yet solved just after each time of a success."""
 
     times: np.ndarray
     unsolved: np.ndarray
-    variance: np.ndarray
 
 
 class Median(NamedTuple):
-    """inf: beyond the budget. The interval is that of Brookmeyer and Crowley on the log(-log) scale, 95 %; it
-    reaches to 0 or inf where the members are too few to tell."""
+    """inf: beyond the budget. The interval is that of the sign test, at least 95 % whatever the law of the times; it
+    reaches from 0 to inf with fewer than six members."""
 
     value: float
     interval: Interval
@@ -43,30 +42,31 @@ def kaplan_meier(times: Times, solved: Solved) -> Curve:
     moments = np.unique(times[solved])
     at_risk = np.array([(times >= moment).sum() for moment in moments], float)
     events = np.array([((times == moment) & solved).sum() for moment in moments], float)
-    unsolved = np.cumprod(1 - events / np.maximum(at_risk, 1))
-    left = at_risk - events
-    terms = np.divide(events, at_risk * left, out=np.full_like(events, np.inf), where=left > 0)
-    return Curve(moments, unsolved, np.cumsum(terms))
+    return Curve(moments, np.cumprod(1 - events / np.maximum(at_risk, 1)))
 
 
-def median_time(times: Times, solved: Solved, z: float = 1.959964) -> Median:
+def median_time(times: Times, solved: Solved) -> Median:
     """When half of the members have succeeded; midway to the next success where exactly half have."""
     curve, solved = kaplan_meier(times, solved), np.asarray(solved, bool)
 
     def first(below: np.ndarray) -> float:
         return float(curve.times[np.argmax(below)]) if below.any() else math.inf
 
-    half = first(curve.unsolved <= 0.5 + 1e-9)
-    later = first(curve.unsolved < 0.5 - 1e-9)
-    inner = np.clip(curve.unsolved, 1e-12, 1 - 1e-12)
-    known = np.isfinite(curve.variance)  # not once everybody has succeeded: nobody is left to tell how long it may take
-    spread = np.sqrt(np.where(known, curve.variance, 0)) / np.abs(np.log(inner))
-    early, late = (inner ** np.exp(sign * z * spread) for sign in (1, -1))  # lower and upper limits of the curve
-    told = 0.5 ** len(solved) <= 0.05  # fewer may all lie on one side of the median
-    interval = Interval(first(early <= 0.5) if told else 0.0, first((late <= 0.5) & known))
+    half, later = first(curve.unsolved <= 0.5 + 1e-9), first(curve.unsolved < 0.5 - 1e-9)
     value = half if math.isinf(later) else (half + later) / 2 if half < later else later
     bound = value if math.isfinite(value) else float(np.median(times))  # censored times are lower bounds, so is this
-    return Median(value, interval, int(solved.sum()), len(solved), bound)
+    return Median(value, _sign_interval(np.asarray(times, float), solved), int(solved.sum()), len(solved), bound)
+
+
+def _sign_interval(times: np.ndarray, solved: np.ndarray) -> Interval:
+    """Between the l-th smallest and the l-th largest, l the most members that lie on one side of the median with
+    probability at most 2.5 %. A censored time is at least itself, and at most anything."""
+    count = len(times)
+    chances = np.cumsum([math.comb(count, k) / 2**count for k in range(count + 1)])
+    place = int((chances <= 0.025).sum())  # l
+    if not place:
+        return Interval(0.0, math.inf)
+    return Interval(float(np.sort(times)[place - 1]), float(np.sort(np.where(solved, times, math.inf))[-place]))
 
 
 class Fit(NamedTuple):
