@@ -171,6 +171,6 @@ CLAIMS = (
         "For PARITY at uniform attention E y^(t) = 2(1/D + (1-1/D) E q^2) - 1, the same for every token of a level, below 1 in size.",
         {"tiny": Tree(8, 8), "quick": Tree(8, 8), "paper": Tree(16, 16)}, _means,
         departures=("Until a review only the first token of a level was read and |E y| compared with 1, which no mean exceeds; the bound "
-                    "is now 1 - 2^(1-d), written after 0.75 was seen at d = 8.",),
+                    "is now 1 - 2^(1-d), written when 0.832 had been measured at d = 8.",),
     ),
 )  # fmt: skip
