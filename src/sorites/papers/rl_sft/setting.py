@@ -16,7 +16,9 @@ def require_rate(rate: float, most: float = 100.0) -> None:
 
 
 def require_limit(limit: int, least: int = 1) -> None:
-    require(limit >= least, f"counting takes at least {least} updates: limit={limit}; use {least} or more")
+    require(
+        limit >= least, f"updates are counted up to a limit of {least} or more: limit={limit}; use at least {least}"
+    )
 
 
 def require_levels(sparsity: int, levels: int) -> None:

@@ -189,7 +189,8 @@ class Frozen(Experiment):
 def _parted(result: Trained, size: Experiment) -> np.ndarray:
     """Members in which the two children of some thought of level 1 have different weights. Both start with the same sign, so
     a sampled sign has erred."""
-    assert isinstance(result.models, Positional) and result.history.secrets is not None
+    assert isinstance(result.models, Positional)
+    assert result.history.secrets is not None
     weights, first = np.asarray(result.models.weights), np.asarray(size.task().layout.levels) == 1
     found = []
     for each, secret in zip(weights, result.history.secrets, strict=True):
