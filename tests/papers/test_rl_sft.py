@@ -1,8 +1,11 @@
 """Every claim of RL-SFT at tiny scale, every figure from its tables, and the reductions against their literal twins."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
+import polars as pl
 import pytest
 from battery import draw, draw_recorded, judge
 
@@ -11,7 +14,7 @@ from sorites.ledger import verify
 from sorites.papers.paper import PAPERS
 from sorites.papers.rl_sft.exact import reward_gradient, secret_of
 from sorites.papers.rl_sft.experiments import Experiment, updates_to_exact
-from sorites.papers.rl_sft.grids import LARGE
+from sorites.papers.rl_sft.grids import LARGE, LONGER, FiniteSamples
 from sorites.papers.rl_sft.setting import Stepped
 from sorites.papers.rl_sft.symmetric import Symmetric
 from sorites.theory.precision import in_float64
@@ -92,12 +95,66 @@ def test_numbers_of_chains_and_noise_share_a_program():
         ({"rate": -1.0}, "positive"),
         ({"sparsity": 12}, "power of two"),
         ({"gate": "xnor"}, "gate='xnor'"),
-        ({"block": 500, "samples": 100}, "at least one block"),
+        ({"block": 500, "samples": 0}, "at least one block"),
+        ({"block": 500, "samples": 700}, "samples=700, block=500"),
+        ({"updates": 0}, "updates=0"),
+        ({"method": "filtered", "updates": 4}, "each of its 15 thoughts: updates=4"),
     ],
 )
 def test_settings_that_cannot_run_are_refused(fields, words):
     with pytest.raises(SpecError, match=words):
         Experiment(**fields).run()
+
+
+@pytest.mark.parametrize(
+    ("id", "given", "words"),
+    [
+        ("RS-12", {"seeds": "1"}, "seeds=1"),
+        ("RS-15", {"sparsity": "2"}, "2 levels or more: sparsity=2"),
+        ("RS-16", {"bits": "2", "sparsity": "2"}, "bits=2"),
+        ("RS-19", {"updates": "1"}, "updates=1"),
+        ("RS-21", {"sparsity": "4"}, "3 levels or more: sparsity=4"),
+        ("RS-26", {"sparsity": "2"}, "sparsity=2"),
+        ("RS-27", {"sparsity": "2"}, "sparsity=2"),
+        ("RS-28", {"sparsity": "4"}, "sparsity=4"),
+        ("RS-28", {"share": "0.7"}, "share=0.7"),
+        ("RS-28", {"share": "0.2"}, "share=0.2"),
+        ("RS-30", {"rate": "0"}, "rate=0"),
+        ("RS-33", {"limit": "0"}, "limit=0"),
+        ("RS-33", {"rate": "1e30"}, "rate=1e[+]30"),
+        ("RS-34", {"rate": "-1"}, "rate=-1"),
+        ("RS-34", {"sparsity": "2"}, "sparsity=2"),
+        ("RS-34", {"limit": "1"}, "limit=1"),
+    ],
+)
+def test_claims_refuse_what_they_cannot_judge(id, given, words):
+    with pytest.raises(SpecError, match=words):
+        verify(CLAIMS[id], "tiny", given)
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "words"),
+    [
+        ("flow", {"sparsity": 2}, "sparsity=2"),
+        ("flow", {"share": 0.7}, "share=0.7"),
+        ("clipped", {"rule": "foo"}, "rule='foo'"),
+        ("clipped", {"rate": 1e30}, "rate=1e[+]30"),
+        ("updates", {"limit": 0}, "limit=0"),
+        ("1", {"rate": -1.0}, "rate=-1"),
+    ],
+)
+def test_figures_refuse_what_they_cannot_draw(name, fields, words):
+    with pytest.raises(SpecError, match=words):
+        dataclasses.replace(FIGURES[f"rl-sft/{name}"].sizes["quick"], **fields)
+
+
+@pytest.mark.parametrize("longer", [0.25, 1.0])
+def test_mending_is_said_only_where_it_is_measured(longer):
+    size = FiniteSamples(samples=(500, 1_000), ways=("RL, REINFORCE", "RL, REINFORCE" + LONGER))
+    rows = [{"way": way, "samples": float(samples), "success": success}
+            for way, success in zip(size.ways, (0.25, longer), strict=True) for samples in size.samples]  # fmt: skip
+    figure = FIGURES["rl-sft/finite-samples"]
+    assert ("mends" in figure.find({"data": pl.DataFrame(rows)}, size)) == (longer == 1.0)
 
 
 def test_a_step_below_rounding_is_refused():

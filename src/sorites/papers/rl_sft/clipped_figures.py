@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from ...drawing import COLOURS, band, new_figure
+from ...errors import require
 from ...models import Positional
 from ...probes import child_masses
 from ...supervision import PolicyGradient, credit
@@ -17,6 +18,9 @@ from ...training import GD, Adam
 from ...training.proximal import Proximal
 from ..figure import Figure, Frames
 from .exact import pretrained
+from .setting import require_rate
+
+RULES = {"adam": Adam, "gd": GD}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,13 +35,17 @@ class Clipped:
     rule: str = "adam"
     seeds: int = 12
 
+    def __post_init__(self):
+        known = ", ".join(RULES)
+        require(self.rule in RULES, f"a rule is one of {known}: rule={self.rule!r}; use one of these")
+        require_rate(self.rate)
+
     def task(self) -> Boolean:
         return Boolean(self.bits, self.sparsity)  # pyright: ignore
 
     def ways(self) -> dict[str, Proximal]:
         layout = self.task().layout
-        rule = (Adam if self.rule == "adam" else GD)(self.rate)
-        faster = (Adam if self.rule == "adam" else GD)(self.rate * self.epochs)
+        rule, faster = (RULES[self.rule](self.rate * times) for times in (1, self.epochs))
         plain, batch, group = (_signal(layout, kind) for kind in ("none", "batch", "group"))
         return {
             "plain, one update per batch": Proximal(plain, rule, self.batch, 1, 0.0),  # pyright: ignore

@@ -111,18 +111,23 @@ def _separation(size: Tree) -> Evidence:
 def _means(size: Tree) -> Evidence:
     link, sizes = policy_for("parity"), count_chain.level_sizes(size.bits, size.sparsity)
     uniform = count_chain.uniform_gradient(size.bits, size.sparsity, link, (0.0, 0.0, 1.0))
-    enumerated = _enumerated_means(size.task())
+    everyone = _enumerated_means(size.task())
+    enumerated = [float(tokens[0]) for tokens in everyone]
     compared, wrong, square, mean = [], [], 0.0, 0.0
     for level, D in enumerate(sizes[:-1], start=1):
         corrected = sign_dynamics.parity_mean(D, square)
+        tokens = everyone[level - 1]
         compared.append(equal(f"t={level}: E y", corrected, enumerated[level - 1], EXACT))
+        compared.append(equal(f"t={level}: spread of E y over its tokens", 0, float(np.ptp(tokens)), EXACT))
         if level > 1:
             shares = 1 / sizes[level - 2]  # the printed c_1^(t-1), squared there
             printed = 2 * mean**2 + 2 * (1 - mean**2) * shares**2 - 1
             compared.append(shown(f"t={level}: printed recursion", printed, enumerated[level - 1]))
             wrong.append(abs(printed - enumerated[level - 1]) > 1e-6)
         square, mean = float(uniform.square[level - 1]), enumerated[level - 1]
-    compared.append(at_most("largest |E y|", max(map(abs, enumerated)), 1))
+    largest = max(float(np.abs(tokens).max()) for tokens in everyone)
+    # either sign is at least as likely as one input out of 2^d
+    compared.append(at_most("largest |E y|", largest, 1 - 2.0 ** (1 - size.bits)))
     return Evidence(
         tuple(compared),
         erratum=Erratum(
@@ -133,10 +138,11 @@ def _means(size: Tree) -> Evidence:
     )
 
 
-def _enumerated_means(task) -> list[float]:
+def _enumerated_means(task) -> list[np.ndarray]:
+    """E y of every token, by level."""
     levels, last = walk(pretrained(task), assignments(task.bits))
-    found = [float(jnp.mean(jnp.sum(here.chance * here.means[0], axis=1))) for here in levels]
-    assert abs(found[-1] - float(jnp.mean(last[:, 0] - last[:, 1]))) < EXACT
+    found = [np.asarray(jnp.mean(jnp.sum(here.chance[None] * here.means, axis=2), axis=1)) for here in levels]
+    assert abs(found[-1][0] - float(jnp.mean(last[:, 0] - last[:, 1]))) < EXACT
     return found
 
 
@@ -164,5 +170,7 @@ CLAIMS = (
         "RS-10", PAPER, "Lemma F.1", "identity",
         "For PARITY at uniform attention E y^(t) = 2(1/D + (1-1/D) E q^2) - 1, the same for every token of a level, below 1 in size.",
         {"tiny": Tree(8, 8), "quick": Tree(8, 8), "paper": Tree(16, 16)}, _means,
+        departures=("Until a review only the first token of a level was read and |E y| compared with 1, which no mean exceeds; the bound "
+                    "is now 1 - 2^(1-d), written when 0.832 had been measured at d = 8.",),
     ),
 )  # fmt: skip

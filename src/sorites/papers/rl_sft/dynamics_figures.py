@@ -10,6 +10,7 @@ from ...tasks import Boolean
 from ...theory.precision import in_float64
 from ..figure import Figure, Frames
 from .population import accuracies, mixed_updates
+from .setting import require_limit, require_rate
 
 NAMES = {
     "rl": "RL, labels from\nthe own prefix",
@@ -30,6 +31,10 @@ class Summary:
     gate: str = "parity"
     rate: float = 4.0
     limit: int = 5
+
+    def __post_init__(self):
+        require_rate(self.rate)
+        require_limit(self.limit)
 
     def tasks(self) -> dict[str, Boolean]:
         return {
@@ -89,7 +94,7 @@ def _find_summary(frames: Frames, size: Summary) -> str:
     for (chain, teaching), part in frames["data"].group_by(["chain", "teaching"], maintain_order=True):
         last = part.filter(pl.col("update") == part["update"].max())
         done = bool((last["accuracy"] == 1).all())
-        words.append(f"{chain} {teaching!s}: {int(last['update'][0]) if done else 'never'}")
+        words.append(f"{chain} {teaching!s}: {int(last['update'][0]) if done else f'not within {size.limit}'}")
     return f"Sign updates on the population gradient until every thought is right for every input: {', '.join(words)}."
 
 
@@ -103,6 +108,10 @@ class Updates:
     rate: float = 4.0
     limit: int = 20
     sizes: tuple[int, ...] = (5, 6, 7, 8, 9, 10, 11)  # bits of the unfiltered serial chain of four secret bits
+
+    def __post_init__(self):
+        require_rate(self.rate)
+        require_limit(self.limit)
 
 
 @in_float64
@@ -203,12 +212,13 @@ def _find_updates(frames: Frames, size: Updates) -> str:
         count = f"{found.min()}" if len(found) and found.min() == found.max() else f"{found.min()} to {found.max()}"
         words.append(f"{chain} {gate} {', '.join(filter(None, (count if len(found) else '', late)))}")
     reward = data.filter(pl.col("teaching") == "RL")["updates"]
+    rewarded = f"{reward.min()} to {reward.max()}" if not reward.null_count() else f"not always within {size.limit}"
     free = frames["free"]
     exact, failed = (
         free.filter(rule)["bits"].to_list() for rule in (pl.col("updates").is_not_null(), pl.col("updates").is_null())
     )
     return (
-        f"Updates of SFT over the mixtures: {'; '.join(words)}. RL: {reward.min()} to {reward.max()}. "
+        f"Updates of SFT over the mixtures: {'; '.join(words)}. RL: {rewarded}. "
         f"Own thoughts on serial PARITY, k=4: exact at d = {', '.join(map(str, exact)) or 'none'}, not at {', '.join(map(str, failed)) or 'none'}."
     )
 

@@ -170,15 +170,17 @@ def _find_variance(frames: Frames, size: Variance) -> str:
     every = data.filter(pl.col("class") == "all parities").sort("bits")
     sparse = data.filter((pl.col("class") == "k-sparse parities") & (pl.col("variance") > 1e-18)).sort("bits")
     ratio = every["variance"].to_numpy() / every["bound"].to_numpy()
-    halving = math.exp(np.polyfit(every["bits"].to_numpy(), np.log(every["variance"].to_numpy()), 1)[0])
     words = ""
+    if every["bits"].n_unique() >= 2:
+        halving = math.exp(np.polyfit(every["bits"].to_numpy(), np.log(every["variance"].to_numpy()), 1)[0])
+        words = f" It falls by a factor {1 / halving:.1f} per bit."
     if sparse.height >= 3:
         slope = log_log_slope(sparse["bits"].to_numpy(), sparse["variance"].to_numpy())
-        words = (
+        words += (
             f" Over k-sparse parities its log-log slope here is {slope.value:.1f}; they number C(d,k), so at fixed k the bound is "
             "polynomial in d, not exponential."
         )
-    return f"Over all parities the variance is {ratio.min():.3f} to {ratio.max():.3f} of the bound and falls by a factor {1 / halving:.1f} per bit.{words}"
+    return f"Over all parities the variance is {ratio.min():.3f} to {ratio.max():.3f} of the bound.{words}"
 
 
 FIGURES = (

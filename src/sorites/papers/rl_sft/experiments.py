@@ -5,6 +5,7 @@ import functools
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from jaxtyping import Bool
 
 from ...errors import require
 from ...probes import Answer, ChildMass, Levels
@@ -86,6 +87,15 @@ class Experiment:
             self.estimator != "group" or self.samples % GROUP == 0,
             f"groups are of {GROUP} chains: samples={self.samples}; use a multiple of {GROUP}",
         )
+        require(
+            not self.block or self.samples % self.block == 0,
+            f"samples come in whole blocks: samples={self.samples}, block={self.block}; use a multiple of the block",
+        )
+        require(self.updates >= 1, f"training takes an update: updates={self.updates}; use 1 or more")
+        require(
+            self.method != "filtered" or self.updates % (self.sparsity - 1) == 0,
+            f"filtered SFT has as many updates for each of its {self.sparsity - 1} thoughts: updates={self.updates}; use a multiple",
+        )
 
     def task(self) -> Boolean:
         return Boolean(self.bits, self.sparsity, self.gate, self.decomposition)  # pyright: ignore
@@ -134,14 +144,19 @@ class Experiment:
             source = Repeated(self.samples, GROUP)
         probes = (Levels(rolls=True), Answer(rolls=True), ChildMass())
         evaluation = Evaluation(1, self.chains, probes)
-        steps = max(1, self.updates // len(phases))
+        steps = self.updates // len(phases)
         plan = [Stage(task, terms, source, self.update(), steps, evaluation) for terms in phases]
         return Run(pretrained(task), plan)
 
 
+def exact(history: History) -> Bool[np.ndarray, "member record"]:
+    """Where every held-out thought is right."""
+    return np.asarray((history.metrics["thoughts"] >= 1).all(axis=-1))
+
+
 def updates_to_exact(history: History) -> np.ndarray:
     """The first update after which every held-out thought is right; NaN where there is none."""
-    right = np.asarray((history.metrics["thoughts"] >= 1).all(axis=-1))  # member x record
+    right = exact(history)
     first = np.where(right.any(axis=1), right.argmax(axis=1), 0)
     return np.where(right.any(axis=1), history.step[first], np.nan).astype(float)
 

@@ -6,14 +6,14 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
-from ...ledger import Claim, Comparison, Evidence, equal, shown
+from ...ledger import Claim, Comparison, Evidence, at_most, equal, shown
 from ...supervision import expected_reward
 from ...theory import reward_flow
 from ...theory.precision import in_float64
 from ...training.flow import gradient_flow
 from .exact import pretrained, reward_gradient, scattered, secret_of, with_weights
-from .setting import EXACT, PAPER, Tree
-from .symmetric import Symmetric, reached
+from .setting import EXACT, PAPER, Tree, TwoLevels
+from .symmetric import Symmetric, reached, require_flow
 
 
 @eqx.filter_jit
@@ -63,13 +63,13 @@ def _one_step(size: Tree) -> Evidence:
             equal("drift of the sum of weights", 0, float(np.abs(states.sum(axis=1)).max()), 1e-9),
             equal("escape time / ((k-1) d^2), d = 1e6", 1 / 8, ratio[-1], 1e-4),
             *(shown(f"the same, d = {d}", 1 / 8, r) for d, r in zip((10, 20, 50, 200, 1000), ratio[:-1], strict=True)),
-            shown("Eq. 162 over the share elsewhere, at u = 50 d", 1.0, late * (d - 2 + 2 * growths[-1])),
+            at_most("Eq. 162 over the share elsewhere, at u = 50 d", late * (d - 2 + 2 * growths[-1]), 0.9),
         )
     )
 
 
 @in_float64
-def _two_steps(size: Tree) -> Evidence:
+def _two_steps(size: TwoLevels) -> Evidence:
     task, tokens = size.task(), size.sparsity - 1
     secret, half = secret_of(task), size.sparsity // 2
     compared: list[Comparison] = []
@@ -101,7 +101,7 @@ def _two_steps(size: Tree) -> Evidence:
 
 
 @in_float64
-def _scales(size: Tree) -> Evidence:
+def _scales(size: TwoLevels) -> Evidence:
     task = size.task()
     secret = secret_of(task)
     gradient = np.asarray(reward_gradient(pretrained(task), task, secret, "truth", 0.0))
@@ -128,6 +128,9 @@ class Times:
     bits: tuple[int, ...] = (16, 32)
     sparsity: int = 8
     share: float = 0.4
+
+    def __post_init__(self):
+        require_flow(self.sparsity, self.share)
 
 
 def step_times(bits: int, sparsity: int, steps: int, share: float = 0.4) -> tuple[list[float], float, float]:
@@ -161,23 +164,26 @@ CLAIMS = (
         "One step with true labels: reward (157), flow (158), solution (161) and the conserved sum of weights; children reach 1/4 after "
         "(k-1)d^2/8 for many bits. (162) is a late-time form: at u = 50 d it is still well below the share elsewhere.",
         {"tiny": Tree(8, 8), "quick": Tree(10, 8)}, _one_step,
+        departures=("The last part was shown, not asserted, until a review, which had seen 0.817 measured at d = 8; the bound is 0.9.",),
     ),
     Claim(
         "RS-26", PAPER, "Eqs. 163-169", "identity",
         "Two steps: the reward is the sum (167) over 24 permutations; once level 1 is learned the second term is exactly (157) with "
         "d replaced by k/2, so the constant in (169) is 4/(k-1).",
-        {"tiny": Tree(6, 4), "quick": Tree(6, 4), "paper": Tree(8, 8)}, _two_steps,
+        {"tiny": TwoLevels(6, 4), "quick": TwoLevels(6, 4), "paper": TwoLevels(8, 8)}, _two_steps,
     ),
     Claim(
         "RS-27", PAPER, "App. G.2", "identity",
         "With true labels every level above the first has exactly zero gradient at uniform attention, and the second reward term is "
         "24(1-2/k)/d^2 of the first.",
-        {"tiny": Tree(8, 8), "quick": Tree(8, 8), "paper": Tree(16, 8)}, _scales,
+        {"tiny": TwoLevels(8, 8), "quick": TwoLevels(8, 8), "paper": TwoLevels(16, 8)}, _scales,
     ),
     Claim(
         "RS-28", PAPER, "App. G.2", "finite",
         "Two-step flow learns its levels one after the other: level 1 when (161) says, level 2 later by the time that the second "
         "stage takes alone.",
         {"tiny": Times((16,), 8), "quick": Times(), "paper": Times((16, 32, 64))}, _times,
+        departures=("The catalogue gives 353.9 and 392.7 for d = 16, 1128.5 and 1169.0 for d = 32; the code finds 344.5 and 382.9, 1116.5 and "
+                    "1154.5, and so does a separate Runge-Kutta integration of Eqs. 157 and 167 with every weight by itself.",),
     ),
 )  # fmt: skip

@@ -126,7 +126,7 @@ def _columns(size: Tree) -> Evidence:
                for D, (child, other) in zip(keys, pulls(task, secret, uniform), strict=True) if D > 2]  # fmt: skip
         compared.append(equal(f"{gate}: G_1 + (D-2)/2 G_2 at uniform attention", 0, worst(*gap), EXACT))
         least = min(float(child.min() - other.max()) for child, other in pulls(task, secret, uniform) if other.size)
-        compared.append(at_least(f"{gate}: least G_1 - G_2", least, 0.0))
+        compared.append(at_least(f"{gate}: least G_1 - G_2", least, 1e-9))
     return Evidence(tuple(compared))
 
 
@@ -149,7 +149,7 @@ def _truncation(size: Tree) -> Evidence:
         (
             *compared,
             equal("parity: central differences - Eq. 6 there", 0, differences(pretrained(task), task, secret), 1e-8),
-            shown("largest gap at random weights", None, float(jnp.abs(whole - cut).max())),
+            at_least("largest gap at random weights", float(jnp.abs(whole - cut).max()), 1e-3),
             shown("the same with discount 1/2", None, float(jnp.abs(half - cut).max())),
         )
     )
@@ -173,11 +173,13 @@ CLAIMS = (
         "RS-5", PAPER, "Eqs. 34, 38", "identity",
         "Every column of the policy gradient sums to zero; at uniform attention G_1 = -(D-2)/2 G_2 and G_1 > G_2.",
         WIDE, _columns,
+        departures=("G_1 - G_2 was compared with 0, which a zero gradient passes, until a review; the bound is now 1e-9, as elsewhere.",),
     ),
     Claim(
         "RS-6", PAPER, "Sec. 3.1, Eq. 6", "identity",
         "At uniform attention truncation loses nothing: by exchangeability Eq. 6 equals Lemma D.1 for PARITY, AND and OR "
         "(the paper calls later rewards less important; there they have no effect at all). Elsewhere the two differ.",
         WIDE, _truncation,
+        departures=("That the two differ elsewhere was shown, not asserted, until a review, which had seen 0.0246 measured; the bound is 1e-3.",),
     ),
 )  # fmt: skip

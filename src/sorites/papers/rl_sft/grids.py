@@ -2,12 +2,14 @@
 them (`bench/rl_sft_paper_scale.py`). Secrets, numbers of chains and label noise are arrays: one program per way of teaching."""
 
 import dataclasses
+from collections.abc import Iterable
 
 from ...tasks import Boolean
 from ...training import Run
-from .experiments import Experiment
+from .experiments import LOSSES, Experiment
 
-Ensembles = dict[str, tuple[list[Run], list[int]]]  # name -> one run per seed
+Ensemble = tuple[list[Run], list[int]]  # one run per seed
+Ensembles = dict[str, Ensemble]  # by name
 WAYS: dict[str, dict[str, str]] = {
     "RL, Rao-Blackwell": {"method": "rl"},
     "RL, REINFORCE": {"method": "rl", "estimator": "step"},
@@ -21,6 +23,12 @@ LONGER = ", T-1 updates"  # instead of one
 def _updates(bits: int, sparsity: int, method: str) -> int:
     """One for what learns at once, T - 1 for what learns level by level."""
     return max(1, Boolean(bits, sparsity).layout.depth - 1) if method == "sft" else 1  # pyright: ignore
+
+
+def _ensemble(experiments: Iterable[Experiment], seeds: int) -> Ensemble:
+    """Every experiment with every seed."""
+    runs = [experiment.run() for experiment in experiments]
+    return [run for run in runs for _ in range(seeds)], list(range(seeds)) * len(runs)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,11 +51,9 @@ class FiniteSamples:
                           updates=updates, seeds=self.seeds, **chosen)  # pyright: ignore  # fmt: skip
 
     def ensembles(self) -> Ensembles:
-        found = {}
-        for way in self.ways:
-            runs = [self.experiment(way, samples).run() for samples in self.samples]
-            found[way] = ([run for run in runs for _ in range(self.seeds)], list(range(self.seeds)) * len(runs))
-        return found
+        return {
+            way: _ensemble((self.experiment(way, samples) for samples in self.samples), self.seeds) for way in self.ways
+        }
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,11 +78,7 @@ class LabelNoise:
                           updates=updates, seeds=self.seeds, freeze="none", **chosen)  # pyright: ignore  # fmt: skip
 
     def ensembles(self) -> Ensembles:
-        found = {}
-        for way in self.ways:
-            runs = [self.experiment(way, noise).run() for noise in self.noises]
-            found[way] = ([run for run in runs for _ in range(self.seeds)], list(range(self.seeds)) * len(runs))
-        return found
+        return {way: _ensemble((self.experiment(way, noise) for noise in self.noises), self.seeds) for way in self.ways}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,18 +93,17 @@ class Losses:
     block: int = 500
     seeds: int = 40
 
-    def ensembles(self) -> Ensembles:
-        found = {}
+    def experiment(self, gate: str, loss: str, samples: int) -> Experiment:
         updates = _updates(self.bits, self.sparsity, "sft")
-        for gate in self.gates:
-            for loss in ("hinge", "logistic", "exponential"):
-                runs = [Experiment(self.bits, self.sparsity, gate, method="sft", loss=loss, rate=self.rate, samples=samples,
-                                   block=self.block, updates=updates).run() for samples in self.samples]  # fmt: skip
-                found[f"{gate}, {loss}"] = (
-                    [run for run in runs for _ in range(self.seeds)],
-                    list(range(self.seeds)) * len(runs),
-                )
-        return found
+        return Experiment(self.bits, self.sparsity, gate, method="sft", loss=loss, rate=self.rate, samples=samples, block=self.block,
+                          updates=updates)  # fmt: skip
+
+    def ensembles(self) -> Ensembles:
+        return {
+            f"{gate}, {loss}": _ensemble((self.experiment(gate, loss, samples) for samples in self.samples), self.seeds)
+            for gate in self.gates
+            for loss in LOSSES
+        }
 
 
 LARGE = {

@@ -12,9 +12,19 @@ from ...supervision import Exponential, FromPrefix, Hinge, Logistic, Own, assign
 from ...tasks import Boolean
 from ...theory import sign_dynamics
 from ...theory.precision import in_float64
-from .exact import keys_by_level, loss_gradient, pretrained, pulls, scattered, secret_of, with_weights
+from .exact import (
+    keys_by_level,
+    level_accuracy,
+    loss_gradient,
+    pretrained,
+    pulls,
+    scattered,
+    secret_of,
+    stepped,
+    with_weights,
+)
 from .population import forced, own
-from .setting import EXACT, GATES, PAPER, Tree
+from .setting import EXACT, GATES, PAPER, ThreeLevels, Tree
 
 
 @in_float64
@@ -45,7 +55,7 @@ def _bent(task: Boolean) -> Positional:
 
 
 @in_float64
-def _condition(size: Tree) -> Evidence:
+def _condition(size: ThreeLevels) -> Evidence:
     task = size.task()
     secret = secret_of(task)
     taught = own(task)
@@ -53,20 +63,23 @@ def _condition(size: Tree) -> Evidence:
     assert isinstance(taught.prefix, Own)
     lemma, _ = loss_gradient(_bent(task), task, secret, local)
     actual, _ = loss_gradient(_bent(task), task, secret, taught)
-    right, _ = loss_gradient(pretrained(task), task, secret, taught)
-    clean, _ = loss_gradient(pretrained(task), task, secret, local)
-    levels = np.asarray(task.layout.levels)
-    gap = float(jnp.abs(lemma - actual)[levels == 2].max())
+    start, _ = loss_gradient(pretrained(task), task, secret, taught)
+    learned = stepped(pretrained(task), start, 4.0)  # level 1 is right, the weights above it are still equal
+    right, _ = loss_gradient(learned, task, secret, taught)
+    clean, _ = loss_gradient(learned, task, secret, local)
+    second = np.asarray(task.layout.levels) == 2
+    gap = float(jnp.abs(lemma - actual)[second].max())
     return Evidence(
         (
             equal(
-                "level 1, whose children are inputs: Lemma E.1 - gradient",
-                0,
-                float(jnp.abs(clean - right)[levels == 1].max()),
-                EXACT,
+                "level 1 learned: share of right tokens on it", 1, float(level_accuracy(learned, task, secret)[0]), 0
             ),
+            equal(
+                "level 2 on a right prefix: Lemma E.1 - gradient", 0, float(jnp.abs(clean - right)[second].max()), EXACT
+            ),
+            at_least("largest entry of that gradient", float(jnp.abs(right)[second].max()), 1e-3),
             at_least("level 2 on a wrong prefix: largest |Lemma E.1 - gradient|", gap, 1e-3),
-            shown("largest entry of that gradient", None, float(jnp.abs(actual)[levels == 2].max())),
+            shown("largest entry of that gradient, wrong prefix", None, float(jnp.abs(actual)[second].max())),
         ),
         erratum=Erratum(
             "Lemma E.1, Eqs. 50, 54, 55: the gradient is that of gamma(y-hat) for every W with equal weights in the column",
@@ -136,7 +149,9 @@ CLAIMS = (
     Claim(
         "RS-21", PAPER, "Lemma E.1", "identity",
         "Lemma E.1's form of the SFT gradient holds where the children in y-hat are right, and fails where they are not.",
-        EIGHT, _condition,
+        {"tiny": ThreeLevels(8, 8), "quick": ThreeLevels(8, 8)}, _condition,
+        departures=("The first half was checked on level 1, where it holds by construction, until a review, which had seen a gap of 0 "
+                    "measured on level 2 against a gradient of 0.0179.",),
     ),
     Claim(
         "RS-22", PAPER, "Prop. E.4", "identity",

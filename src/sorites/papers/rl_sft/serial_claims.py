@@ -4,12 +4,13 @@ import dataclasses
 
 import numpy as np
 
+from ...errors import require
 from ...ledger import Claim, Comparison, Erratum, Evidence, at_least, at_most, equal, shown
 from ...theory import serial_chain, sign_dynamics
 from ...theory.precision import in_float64
 from .exact import loss_gradient, pretrained, pulls, reward_gradient, secret_of, stepped
 from .population import forced, own, updates
-from .setting import EXACT, PAPER, Serial
+from .setting import EXACT, PAPER, Serial, require_limit, require_rate
 
 
 @in_float64
@@ -53,6 +54,9 @@ def _reward(size: Serial) -> Evidence:
 @dataclasses.dataclass(frozen=True)
 class Rated(Serial):
     rate: float = 2.0
+
+    def __post_init__(self):
+        require_rate(self.rate, 16.0)  # as of Stepped: beyond it the error is below float64's rounding
 
 
 @in_float64
@@ -122,6 +126,12 @@ class Counted:
     rate: float = 4.0
     limit: int = 40
     elsewhere: tuple[int, ...] = (6, 7)  # bits at which unfiltered SFT of four bits works after all
+
+    def __post_init__(self):
+        least = min(self.sparsities, default=0)
+        require(least >= 3, f"a chain has two thoughts or more here: sparsities={self.sparsities}; use 3 or more")
+        require_rate(self.rate)
+        require_limit(self.limit, max(self.sparsities) - 1)
 
 
 @in_float64

@@ -10,6 +10,23 @@ EXACT = 1e-10  # identities in float64
 GATES = ("parity", "and", "or")
 
 
+def require_rate(rate: float, most: float = 100.0) -> None:
+    """Beyond `most` a step of attention's weights is a hard choice, and far beyond it numbers overflow."""
+    require(0 < rate <= most, f"a rate lies above 0 and at most {most:g}: rate={rate}; use one in between")
+
+
+def require_limit(limit: int, least: int = 1) -> None:
+    require(
+        limit >= least, f"updates are counted up to a limit of {least} or more: limit={limit}; use at least {least}"
+    )
+
+
+def require_levels(sparsity: int, levels: int) -> None:
+    """Of a tree."""
+    least = 2**levels
+    require(sparsity >= least, f"this takes {levels} levels or more: sparsity={sparsity}; use {least} or more")
+
+
 @dataclasses.dataclass(frozen=True)
 class Tree:
     bits: int = 8  # d
@@ -17,6 +34,20 @@ class Tree:
 
     def task(self, gate: str = "parity") -> Boolean:
         return Boolean(self.bits, self.sparsity, gate)  # pyright: ignore
+
+
+@dataclasses.dataclass(frozen=True)
+class TwoLevels(Tree):
+    def __post_init__(self):
+        require_levels(self.sparsity, 2)
+
+
+@dataclasses.dataclass(frozen=True)
+class ThreeLevels(Tree):
+    """Level 2 has keys besides the children."""
+
+    def __post_init__(self):
+        require_levels(self.sparsity, 3)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -4,12 +4,15 @@ import dataclasses
 
 import numpy as np
 
+from ...errors import require
 from ...ledger import Claim, Comparison, Erratum, Evidence, Scale, at_least, at_most, equal, shown
+from ...models import Positional
 from ...statistics import wilson
 from ...supervision import Exponential, Hinge, Logistic, assignments
 from ...tasks import Boolean
 from ...theory import sign_dynamics
 from ...theory.precision import in_float64
+from ...training import Trained
 from .exact import (
     keys_by_level,
     level_accuracy,
@@ -20,9 +23,9 @@ from .exact import (
     stepped,
     with_weights,
 )
-from .experiments import Experiment, trained, updates_to_exact
+from .experiments import Experiment, exact, trained
 from .population import own
-from .setting import EXACT, GATES, PAPER, Stepped, Tree
+from .setting import EXACT, GATES, PAPER, Stepped, Tree, require_levels
 
 
 def _upper(task: Boolean, values) -> float:
@@ -48,8 +51,15 @@ def _start(size: Tree) -> Evidence:
     return Evidence(tuple(compared))
 
 
+@dataclasses.dataclass(frozen=True)
+class Levelwise(Stepped):
+    def __post_init__(self):
+        super().__post_init__()
+        require_levels(self.sparsity, 2)
+
+
 @in_float64
-def _stepwise(size: Stepped) -> Evidence:
+def _stepwise(size: Levelwise) -> Evidence:
     compared, printed = [], []
     for gate in GATES:
         task = size.task(gate)
@@ -78,8 +88,17 @@ def _stepwise(size: Stepped) -> Evidence:
     )
 
 
+@dataclasses.dataclass(frozen=True)
+class Idle(Tree):
+    def __post_init__(self):
+        require(
+            self.bits >= 3,
+            f"two keys are both children and need no step: bits={self.bits}; use 3 or more",
+        )
+
+
 @in_float64
-def _thresholds(size: Tree) -> Evidence:
+def _thresholds(size: Idle) -> Evidence:
     compared = []
     for gate in GATES:
         task = size.task(gate)
@@ -107,7 +126,10 @@ def _deviation(size: Stepped) -> Evidence:
     deviation = float(np.abs((attention - goal) @ assignments(size.bits)).max())
     error = sign_dynamics.column_error(size.bits, size.rate)
     return Evidence(
-        (at_most("max |xi - xi*|", deviation, error, 1e-12), shown("max |xi - xi*| / eps", 1.0, deviation / error))
+        (
+            at_most("max |xi - xi*|", deviation, error, 1e-12),
+            equal("max |xi - xi*| / eps", 1.0, deviation / error, EXACT),
+        )
     )
 
 
@@ -155,31 +177,66 @@ class Frozen(Experiment):
     seeds: int = 10
     gates: tuple[str, ...] = GATES
 
+    def __post_init__(self):
+        super().__post_init__()
+        depth = self.task().layout.depth
+        require(
+            self.updates >= depth,
+            f"what T - 1 updates learn is seen from T = {depth} updates on: updates={self.updates}; use {depth} or more",
+        )
+
+
+def _parted(result: Trained, size: Experiment) -> np.ndarray:
+    """Members in which the two children of some thought of level 1 have different weights. Both start with the same sign, so
+    a sampled sign has erred."""
+    assert isinstance(result.models, Positional)
+    assert result.history.secrets is not None
+    weights, first = np.asarray(result.models.weights), np.asarray(size.task().layout.levels) == 1
+    found = []
+    for each, secret in zip(weights, result.history.secrets, strict=True):
+        pair = np.take_along_axis(each, np.asarray(size.task().children(secret)), axis=1)[first]
+        found.append((pair[:, 0] != pair[:, 1]).any())
+    return np.array(found)
+
 
 def _frozen(size: Frozen) -> Evidence:
     compared, last = [], size.updates - 1
     for gate in size.gates:
         for freeze in ("none", "learned"):
             each = dataclasses.replace(size, gate=gate, freeze=freeze)
-            result = trained(each).history
-            solved = np.isfinite(updates_to_exact(result)) & (result.metrics["thoughts"][:, last] == 1).all(axis=-1)
+            result = trained(each)
+            solved = exact(result.history)[:, last]
             low, high = wilson(int(solved.sum()), size.seeds)
             name = f"{gate}, freeze {freeze}: share exact after {last} updates"
-            worst_level = float(result.metrics["thoughts"][:, 1:].min(axis=(1, 2)).mean())
+            levels = result.history.metrics["thoughts"]  # member x record x level
+            parted = _parted(result, each).mean()
+            lost = ((levels[:, 1, 0] == 1) & (levels[:, 2:, 0] < 1).any(axis=1)).mean()
+            worst_level = float(levels[:, 1:].min(axis=(1, 2)).mean())
             if gate == "parity" or freeze == "learned":
                 compared.append(at_least(name, solved.mean(), 0.9))
+                compared.append(shown(f"{gate}, freeze {freeze}: share with siblings parted on level 1", None, parted))
             else:
                 compared.append(at_most(f"{name}, Wilson high", high, 0.9))
+                compared.append(
+                    at_least(f"{gate}, freeze {freeze}: share with siblings parted on level 1", parted, 0.9)
+                )
+                compared.append(
+                    at_least(
+                        f"{gate}, freeze {freeze}: share with level 1 exact after update 1, wrong after a later one",
+                        lost,
+                        0.5,
+                    )
+                )
             compared.append(shown(f"{name}, Wilson low", None, low))
             compared.append(shown(f"{gate}, freeze {freeze}: mean of the worst level's accuracy", None, worst_level))
     return Evidence(tuple(compared), seeds=size.seeds)
 
 
 EIGHT: dict[Scale, Tree] = {"tiny": Tree(8, 8), "quick": Tree(8, 8), "paper": Tree(12, 8)}
-LONG: dict[Scale, Stepped] = {
-    "tiny": Stepped(8, 8, 4.0, 3),
-    "quick": Stepped(8, 8, 4.0, 3),
-    "paper": Stepped(12, 8, 4.0, 3),
+LONG: dict[Scale, Levelwise] = {
+    "tiny": Levelwise(8, 8, 4.0, 3),
+    "quick": Levelwise(8, 8, 4.0, 3),
+    "paper": Levelwise(12, 8, 4.0, 3),
 }
 CLAIMS = (
     Claim(
@@ -198,12 +255,13 @@ CLAIMS = (
         "RS-16", PAPER, "Eq. 69", "identity",
         "A level is generated right for every input after one sign step iff e^{2 eta} > (D-2)(3+2 sqrt 2)/2 for PARITY, "
         "> 3(D-2)/2 for AND and OR.",
-        {"tiny": Tree(8, 8), "quick": Tree(10, 8)}, _thresholds,
+        {"tiny": Idle(8, 8), "quick": Idle(10, 8)}, _thresholds,
     ),
     Claim(
         "RS-17", PAPER, "Eq. 68", "inequality",
         "|xi - xi*| <= eps, the column error, and some input attains it; the paper's 2 eps is loose.",
         {"tiny": Stepped(8, 8, 1.5, 1), "quick": Stepped(8, 8, 1.5, 1)}, _deviation,
+        departures=("That some input attains the bound was shown, not asserted, until a review, which had seen a ratio of 1.0000 measured.",),
     ),
     Claim(
         "RS-18", PAPER, "Eqs. 71-74", "identity",
@@ -214,7 +272,9 @@ CLAIMS = (
     Claim(
         "RS-19", PAPER, "Fig. 6, freeze rule", "finite",
         "With 50,000 samples PARITY is learned with and without freezing learned levels, AND and OR only with it: sampled signs of a "
-        "learned level err, siblings part, and its tokens go wrong.",
+        "learned level err, siblings part, and its tokens go wrong after a later update (they may come right again after the next).",
         {"tiny": Frozen(seeds=2, gates=("and",)), "quick": Frozen(), "paper": Frozen(seeds=100)}, _frozen,
+        departures=("That siblings part and that an exact level goes wrong was said and not measured until a review; 'after a later update' "
+                    "came after level 1 of AND was seen to be wrong after updates 2 and 4 and right after update 3.",),
     ),
 )  # fmt: skip

@@ -11,11 +11,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from ...errors import require
 from ...models import Positional
 from ...supervision import assignments, expected_reward
 from ...tasks import Boolean
 from ...training.flow import Flow, gradient_flow
 from .exact import pretrained, with_weights
+from .setting import require_levels
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,6 +101,15 @@ class Symmetric:
 
     def flow(self, until: float, points: int = 2001) -> Flow:
         return gradient_flow(eqx.filter_jit(self.field()), self.start(), np.linspace(0, until, points))
+
+
+def require_flow(sparsity: int, share: float) -> None:
+    """Two levels with keys besides the children, and a share that both reach and neither starts with."""
+    require_levels(sparsity, 3)
+    require(
+        2 / sparsity < share < 0.5,
+        f"a share to reach lies between level 2's start and its end, {2 / sparsity:g} and 0.5: share={share}; use one in between",
+    )
 
 
 def reached(times: np.ndarray, share: np.ndarray, level: float = 0.4) -> float:

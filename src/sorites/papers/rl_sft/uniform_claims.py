@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...errors import require
 from ...ledger import Claim, Comparison, Erratum, Evidence, at_least, at_most, equal, interval_inside, shown
 from ...models import policy_for
 from ...statistics import mean_interval
@@ -70,6 +71,9 @@ class Table(Tree):
     samples: int = 50_000
     seeds: int = 8
     gates: tuple[str, ...] = tuple(GATE_COEFFICIENTS)  # that the count chain is run for
+
+    def __post_init__(self):
+        require(self.seeds >= 2, f"a standard error takes two seeds: seeds={self.seeds}; use 2 or more")
 
 
 @eqx.filter_jit
