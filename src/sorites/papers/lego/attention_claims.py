@@ -54,7 +54,9 @@ def _onset(size: Onset) -> Evidence:
                 0,
             ),
             at_least(
-                f"{size.symmetric}: smallest growth of [Q43] + [Q44] in two steps", float((total[2:] - total[:-2]).min()), 0
+                f"{size.symmetric}: smallest growth of [Q43] + [Q44] in two steps",
+                float((total[2:] - total[:-2]).min()),
+                0,
             ),
             shown(f"{size.symmetric}: smallest growth of [Q43] + [Q44] in one step", None, float(np.diff(total).min())),
             *seen,

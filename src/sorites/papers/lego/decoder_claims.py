@@ -74,7 +74,7 @@ def slopes(masses: np.ndarray, length: int) -> float:
     return float(np.polyfit(np.linspace(0, 1, length), masses[:length], 1)[0])
 
 
-def falls(name: str, seeds: np.ndarray) -> Comparison:
+def above_zero(name: str, seeds: np.ndarray) -> Comparison:
     """The mean over seeds is above 0: undecided where its 95 % interval straddles 0, as with one seed."""
     low, high = mean_interval(seeds)
     return Comparison(f"{name} ≥", 0, float(seeds.mean()), 0, True if low > 0 else False if high < 0 else None)
@@ -95,7 +95,7 @@ def _diluted(size: Study) -> Evidence:
             fall = attention[:, short, :10].mean(axis=1) - attention[:, long, :20].mean(axis=1)
             along = slopes(attention[:, long].mean(axis=0), 20)
             compared += [
-                falls(f"{action}: {clause} attention at L=10 minus that at L=20", fall),
+                above_zero(f"{action}: {clause} attention at L=10 minus that at L=20", fall),
                 shown(f"{action}: {clause} attention, L=20", None, float(attention[:, long, :20].mean())),
                 shown(f"{action}: change of {clause} attention along L=20", None, along),
             ]
@@ -130,8 +130,15 @@ CLAIMS = (
     ),
     Claim(
         "L20", PAPER, "Fig. 6, 7", "trend",
-        "Attention on the two target clauses falls from L = 10 to L = 20, in the trained decoder and in theory, where it also "
-        "falls along the sentence for both clauses and both kinds of action.",
-        {"tiny": TINY, "quick": SMALL}, _diluted,
+        "Attention on each of the two target clauses falls from L = 10 to L = 20, in the trained decoder and in theory, where it "
+        "also falls along the sentence for both clauses and both kinds of action.",
+        {"tiny": TINY, "quick": dataclasses.replace(SMALL, seeds=3, steps=1_500)}, _diluted, expected="inconclusive",
+        departures=(
+            "the sum of both clauses was compared in one seed until a review, which had seen their split change from seed to seed; "
+            "now each clause, by the 95 % interval of the mean over seeds: few seeds of a small decoder do not decide it",
+            "1500 steps in three seeds: 3000 take two minutes and do not decide it either (C6's predicate -0.002 to 0.003)",
+            "in the recorded decoder of width 256 (three seeds) both fall on C6, the predicate on S5; S5's answer falls in each "
+            "seed (0.016 to 0.048), undecided by its interval",
+        ),
     ),
 )  # fmt: skip

@@ -23,9 +23,7 @@ class Paths(Theory):
 
 
 def _theory(size: Theory, clipping: float | None = None) -> Theory:
-    return Theory(
-        size.variables, size.clipping if clipping is None else clipping, size.steps, size.rate, size.slowing
-    )
+    return Theory(size.variables, size.clipping if clipping is None else clipping, size.steps, size.rate, size.slowing)
 
 
 def _concentration(size: Paths, training) -> Frames:

@@ -30,7 +30,9 @@ class Retrieval:
     def __post_init__(self):
         require(self.variables >= 2, f"a predicate has two variables: variables={self.variables}; use 2 or more")
         for name in ("neurons", "steps", "seeds"):
-            require(getattr(self, name) >= 1, f"training needs one or more: {name}={getattr(self, name)}; use 1 or more")
+            require(
+                getattr(self, name) >= 1, f"training needs one or more: {name}={getattr(self, name)}; use 1 or more"
+            )
         for name in ("spread", "clipping", "rate"):
             require(getattr(self, name) > 0, f"sizes are positive: {name}={getattr(self, name)}; use a positive number")
 
