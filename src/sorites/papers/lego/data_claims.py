@@ -153,7 +153,10 @@ class Loads:
     samples: int = 20_000
 
     def __post_init__(self):
-        require(2 <= self.points <= 6, f"S_n is enumerated for 2 to 6 points: points={self.points}; use one of these")
+        require(
+            3 <= self.points <= 6,
+            f"loads of different values differ from n = 3 on, and S_n is enumerated to 6: points={self.points}; use 3 to 6",
+        )
         require(self.samples >= 1, f"a share needs samples: samples={self.samples}; use 1 or more")
         require(
             len(set(self.lengths)) >= 2,

@@ -199,7 +199,7 @@ FIGURES = (
         "lego/concentration", "Attention concentrates on cyclic tasks and more slowly on symmetry tasks",
         "Attention error ε (19) and signed gap Δ (20) at the second answer of two-step sentences along stage 2, four-number "
         "attention, converged features, C_B = 4; exact population gradients, so there are no seeds. The gap is a mean of five steps: a "
-        "normalised step overshoots on the symmetry tasks. Steps five times finer lower their ε by a third, not to that of C6.",
+        "normalised step overshoots on the symmetry tasks. Steps five times finer lower their ε by a quarter (S5) to three quarters (S3), not to that of C6.",
         {"tiny": Paths(60, 3.0, 100, actions=("C6", "S3")), "quick": Paths()}, _concentration, _draw_concentration, _find_concentration, seconds=12,
     ),
     Figure(
