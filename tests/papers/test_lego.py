@@ -14,7 +14,7 @@ from sorites.papers.lego.arms import Decoding, training
 from sorites.papers.lego.attention_claims import Dilution, Plateau
 from sorites.papers.lego.data_claims import Actions, Drawn, Loads
 from sorites.papers.lego.decoder_claims import Permuted
-from sorites.papers.lego.feature_claims import Power, noisy_power
+from sorites.papers.lego.feature_claims import Power, Stage1, noisy_power
 from sorites.papers.lego.gradient_claims import Literal
 from sorites.papers.lego.grids import TINY, Study
 from sorites.papers.lego.length_claims import Lengths, SelfTraining
@@ -115,6 +115,7 @@ def test_powers_of_a_noisy_number(power):
         (lambda: SelfTraining(stages=0), "stages=0"),
         (lambda: Retrieval(variables=1), "variables=1"),
         (lambda: Retrieval(seeds=0), "seeds=0"),
+        (lambda: Stage1(seeds=0), "seeds=0"),
         (lambda: Power(power=6), "power=6"),
         (lambda: Power(power=2), "power=2"),
         (lambda: Power(start=0.6), "start=0.6"),

@@ -22,6 +22,10 @@ class Stage1:
     runs: tuple[Learning, ...] = (CYCLIC3, CYCLIC6)
     seeds: int = 3
 
+    def __post_init__(self):
+        require(self.seeds >= 1, f"a mean needs runs: seeds={self.seeds}; use 1 or more")
+        require(len(self.runs) >= 1, f"a stage has runs: runs={self.runs}; name one or more")
+
 
 @dataclasses.dataclass(frozen=True)
 class Shape:
