@@ -23,11 +23,7 @@ class Masses(NamedTuple):
     other_predicate: Float[Array, "*step"]  # each of the L-1 others
     answer: Float[Array, "*step"]  # itself, ans,l-1
     other_answer: Float[Array, "*step"]  # each of the l-1 others
-
-    @property
-    def error(self) -> Float[Array, "*step"]:
-        """epsilon_attn (19)."""
-        return 1 - self.predicate - self.answer
+    error: Float[Array, "*step"]  # epsilon_attn (19), summed over the others: 1 - predicate - answer would round to 0
 
     @property
     def gap(self) -> Float[Array, "*step"]:
@@ -48,7 +44,7 @@ class Routing(eqx.Module):
         counts = jnp.stack([one, length * one - 1, one, step - 1]).astype(scores.dtype)
         weights = jnp.exp(scores - scores.max())[(...,) + (None,) * step.ndim] * jnp.ones_like(counts)
         shares = weights / (weights * counts).sum(axis=0, keepdims=True)
-        return Masses(*shares)
+        return Masses(*shares, error=(shares * counts)[jnp.array([1, 3])].sum(axis=0))
 
 
 def uniform() -> Routing:

@@ -49,6 +49,7 @@ def lesson(
     )
     table = np.zeros((vocabulary.actions, vocabulary.values), np.int32)
     table[: action.actions, : action.values] = action.table
+    require(rate > 0, f"a step goes downhill: rate={rate}; use a positive rate")
     counts = (jnp.asarray(action.actions), jnp.asarray(action.values), jnp.asarray(pool or FRESH))
     rates = (jnp.asarray(rate, jnp.float32), jnp.asarray(decay, jnp.float32))
     return Lesson(jnp.asarray(table), *counts, *rates, jax.random.key(seed))

@@ -153,7 +153,7 @@ def _descend_routing(features, routing, source, terms: tuple[int, ...], numbers,
         else:
             square = shares.predicate**2 + shares.answer**2
             square = square + count * (shares.other_predicate**2 + shares.other_answer**2)
-            scale = rate / (1 + number / slowing) / jnp.sqrt(jnp.maximum(square, 1e-30))
+            scale = rate / (1 + number / slowing) / jnp.sqrt(jnp.maximum(square, jnp.finfo(square.dtype).tiny))
         scale = jnp.where(loss > until, scale, 0.0)
         moved = jax.tree.map(lambda value, change: value - scale * change, routing, shares)
         return moved, (routing, loss, batch.right)

@@ -67,6 +67,14 @@ class Decoding:
     count: int = 500  # test sentences
     seeds: int = 3
 
+    def __post_init__(self):
+        for name in ("token_width", "width", "heads", "hidden", "length", "batch", "steps", "checks", "count", "seeds"):
+            require(getattr(self, name) >= 1, f"a study needs one or more: {name}={getattr(self, name)}; use 1 or more")
+        require(
+            self.steps % self.checks == 0,
+            f"checks are equally far apart: steps={self.steps}, checks={self.checks}; use a multiple of the checks",
+        )
+
     def spec(self, arms: Sequence[Arm]) -> DecoderSpec:
         words = room_for([action_named(arm.action) for arm in arms], self.variables)
         taught = (0, 1, 2, 3, 4) if self.blanks else (3, 4)
@@ -76,7 +84,6 @@ class Decoding:
     def members(self, arms: Sequence[Arm], spec: DecoderSpec | None = None) -> Member:
         """Arms by seeds, side by side; a spec with more room makes ensembles share one program."""
         spec = spec or self.spec(arms)
-        require(self.seeds >= 1, f"an ensemble needs at least one seed: seeds={self.seeds}; use 1 or more")
         return stacked(
             [
                 member(
@@ -101,7 +108,12 @@ def training(
 ) -> Iterator[tuple[Member, Check]]:
     """Members and their scores at each check; `pieces` splits the way to a check into shorter compiled calls."""
     together = jax.default_backend() != "cpu" if together is None else together
-    each = max(1, size.steps // size.checks // pieces)
+    each, left = divmod(size.steps // size.checks, pieces)
+    require(
+        left == 0,
+        f"the way to a check is cut into equal pieces: steps={size.steps}, checks={size.checks}, pieces={pieces}; "
+        "use pieces that divide steps / checks",
+    )
     for check in range(1, size.checks + 1):
         losses = []
         for _ in range(pieces):

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...errors import require
 from ...ledger import Claim, Erratum, Evidence, at_least, at_most, equal, shown, worst
 from ...models.clause import clause
 from ...models.srelu import SReLU
@@ -20,6 +21,14 @@ class Drawn:
     length: int = 20
     variables: int = 40
     samples: int = 500
+
+    def __post_init__(self):
+        require(self.samples >= 1, f"a count needs sentences: samples={self.samples}; use 1 or more")
+        require(
+            1 <= self.length < self.variables,
+            f"a sentence of length L has L+1 different variables: length={self.length}, variables={self.variables}; "
+            "use more variables or a shorter sentence",
+        )
 
 
 def _sentences(size: Drawn) -> Evidence:
@@ -58,6 +67,9 @@ def _sentences(size: Drawn) -> Evidence:
 @dataclasses.dataclass(frozen=True)
 class Actions:
     points: int = 5  # of S_n in the event table
+
+    def __post_init__(self):
+        require(2 <= self.points <= 6, f"S_n is enumerated for 2 to 6 points: points={self.points}; use one of these")
 
 
 def events(action: Action) -> np.ndarray:
@@ -139,6 +151,21 @@ class Loads:
     points: int = 5
     lengths: tuple[int, ...] = (4, 8, 16, 32, 64)
     samples: int = 20_000
+
+    def __post_init__(self):
+        require(
+            3 <= self.points <= 6,
+            f"loads of different values differ from n = 3 on, and S_n is enumerated to 6: points={self.points}; use 3 to 6",
+        )
+        require(self.samples >= 1, f"a share needs samples: samples={self.samples}; use 1 or more")
+        require(
+            len(set(self.lengths)) >= 2,
+            f"the first length is compared with the last: lengths={self.lengths}; use two or more",
+        )
+        require(
+            list(self.lengths) == sorted(self.lengths) and self.lengths[0] >= 2,
+            f"lengths rise from 2 or more: lengths={self.lengths}; sort them",
+        )
 
 
 def _loads(size: Loads) -> Evidence:

@@ -6,14 +6,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...errors import require
 from ...ledger import Claim, Comparison, Evidence, at_least, at_most, equal, shown
 from ...models.decoder import DecoderSpec, decoder, rollout
+from ...statistics import mean_interval
 from ...tasks.lego import Lego, encode
 from ...theory.precision import in_float64
 from .grids import SMALL, TINY, Study, ensemble
 from .setting import PAPER, ROUNDING, Theory
-
-DEPARTURES = ("decoder of width 64 at rate 1e-3 with fresh data; blanks are not taught",)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,6 +22,18 @@ class Permuted:
     variables: int = 20
     width: int = 32
     samples: int = 16
+
+    def __post_init__(self):
+        require(self.samples >= 1, f"a batch has sentences: samples={self.samples}; use 1 or more")
+        require(
+            self.width >= 4 and self.width % 4 == 0,
+            f"two heads turn pairs of coordinates: width={self.width}; use a multiple of 4",
+        )
+        require(
+            2 <= self.length < self.variables,
+            f"a permuted sentence has L >= 2 and L+1 variables: length={self.length}, variables={self.variables}; "
+            "use 2 <= length < variables",
+        )
 
 
 @in_float64
@@ -62,22 +74,34 @@ def slopes(masses: np.ndarray, length: int) -> float:
     return float(np.polyfit(np.linspace(0, 1, length), masses[:length], 1)[0])
 
 
+def above_zero(name: str, seeds: np.ndarray) -> Comparison:
+    """The mean over seeds is above 0: undecided where its 95 % interval straddles 0, as with one seed."""
+    low, high = mean_interval(seeds)
+    return Comparison(f"{name} ≥", 0, float(seeds.mean()), 0, True if low > 0 else False if high < 0 else None)
+
+
 def _diluted(size: Study) -> Evidence:
+    require(
+        {10, 20} <= set(size.lengths),
+        f"attention is compared at lengths 10 and 20: lengths={size.lengths}; use lengths with both",
+    )
     _, found = ensemble(size, "fresh")
     short, long = size.lengths.index(10), size.lengths.index(20)
     compared: list[Comparison] = []
     for action in size.pair:
         rows = size.rows(action)
-        predicate, answer = found["predicate"][rows].mean(axis=0), found["answer"][rows].mean(axis=0)
-        both = [predicate[i, : size.lengths[i]].mean() + answer[i, : size.lengths[i]].mean() for i in (short, long)]
-        compared += [
-            at_least(f"{action}: target attention at L=10 minus that at L=20", float(both[0] - both[1]), 0),
-            shown(f"{action}: attention on the predicate, L=20", None, float(predicate[long, :20].mean())),
-            shown(f"{action}: attention on the own answer, L=20", None, float(answer[long, :20].mean())),
-            shown(f"{action}: change of predicate attention along L=20", None, slopes(predicate[long], 20)),
-            shown(f"{action}: change of answer attention along L=20", None, slopes(answer[long], 20)),
-            shown(f"{action}: all values right at L=20", None, float(found["values"][-1][rows, long].mean())),
-        ]
+        for clause in ("predicate", "answer"):
+            attention = found[clause][rows]  # [seed, length, step]
+            fall = attention[:, short, :10].mean(axis=1) - attention[:, long, :20].mean(axis=1)
+            along = slopes(attention[:, long].mean(axis=0), 20)
+            compared += [
+                above_zero(f"{action}: {clause} attention at L=10 minus that at L=20", fall),
+                shown(f"{action}: {clause} attention, L=20", None, float(attention[:, long, :20].mean())),
+                shown(f"{action}: change of {clause} attention along L=20", None, along),
+            ]
+        compared.append(
+            shown(f"{action}: all values right at L=20", None, float(found["values"][-1][rows, long].mean()))
+        )
     theory = Theory(60, 3.0, 150)
     for name in ("C6", "S3"):
         end = theory.run(name).end
@@ -91,7 +115,10 @@ def _diluted(size: Study) -> Evidence:
             at_least(f"theory, {name}: fall of predicate and answer attention from 10 to 20", min(falls), 0)
         )
         compared.append(at_most(f"theory, {name}: largest rise along the sentence", max(decays), 0))
-    return Evidence(tuple(compared), seeds=size.seeds, departures=DEPARTURES)
+    trained = f"decoder of width {size.width} at rate {size.rate:g} with fresh data, {size.steps} steps; blanks are "
+    return Evidence(
+        tuple(compared), seeds=size.seeds, departures=(trained + ("taught" if size.blanks else "not taught"),)
+    )
 
 
 CLAIMS = (
@@ -103,8 +130,15 @@ CLAIMS = (
     ),
     Claim(
         "L20", PAPER, "Fig. 6, 7", "trend",
-        "Attention on the two target clauses falls from L = 10 to L = 20, in the trained decoder and in theory, where it also "
-        "falls along the sentence for both clauses and both kinds of action.",
-        {"tiny": TINY, "quick": SMALL}, _diluted,
+        "Attention on each of the two target clauses falls from L = 10 to L = 20, in the trained decoder and in theory, where it "
+        "also falls along the sentence for both clauses and both kinds of action.",
+        {"tiny": TINY, "quick": dataclasses.replace(SMALL, seeds=3, steps=1_500)}, _diluted, expected="inconclusive",
+        departures=(
+            "the sum of both clauses was compared in one seed until a review; three seeds, measured then, split it differently; "
+            "now each clause, by the 95 % interval of the mean over seeds: few seeds of a small decoder do not decide it",
+            "1500 steps in three seeds, after which S5 is not solved: 3000 take two minutes and do not decide it either (C6's predicate -0.002 to 0.003)",
+            "in the recorded decoder of width 256 (three seeds) both fall on C6, the predicate on S5; S5's answer falls in each "
+            "seed (0.016 to 0.048), undecided by its interval",
+        ),
     ),
 )  # fmt: skip

@@ -1,10 +1,12 @@
 """Claims about what the feed-forward network learns in stage 1."""
 
 import dataclasses
+import math
 
 import jax
 import numpy as np
 
+from ...errors import require
 from ...ledger import Claim, Comparison, Erratum, Evidence, at_least, at_most, equal, shown, worst
 from ...models.features import Features, imbalance
 from ...models.srelu import SReLU
@@ -19,6 +21,10 @@ WIDTH = SReLU().width  # rho
 class Stage1:
     runs: tuple[Learning, ...] = (CYCLIC3, CYCLIC6)
     seeds: int = 3
+
+    def __post_init__(self):
+        require(self.seeds >= 1, f"a mean needs runs: seeds={self.seeds}; use 1 or more")
+        require(len(self.runs) >= 1, f"a stage has runs: runs={self.runs}; name one or more")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -168,6 +174,9 @@ def _curriculum(size: Order) -> Evidence:
     return Evidence(tuple(compared), seeds=size.seeds)
 
 
+MOST_STEPS = 10**7
+
+
 @dataclasses.dataclass(frozen=True)
 class Power:
     power: int = 4  # q
@@ -176,27 +185,51 @@ class Power:
     rate: float = 0.1
     lead: float = 1.1  # x_0 / y_0
 
+    def __post_init__(self):
+        require(self.power >= 3, f"growth takes over for q > 2: power={self.power}; use 3 or more")
+        require(
+            0 < self.start < self.goal,
+            f"growth starts below its goal: start={self.start}, goal={self.goal}; use 0 < start < goal",
+        )
+        require(self.rate > 0, f"growth needs a rate: rate={self.rate}; use a positive number")
+        require(self.lead > 1, f"the winner starts ahead: lead={self.lead}; use more than 1")
+        require(
+            self.time <= MOST_STEPS,
+            f"at most {MOST_STEPS:.0e} steps are taken and {self.time:.1e} are predicted: power={self.power}, "
+            f"start={self.start}, rate={self.rate}; use a smaller power, a larger start or a larger rate",
+        )
+
+    @property
+    def time(self) -> float:
+        """Steps to the goal (Lemma B.13)."""
+        order = self.power - 2
+        return (self.start**-order - self.goal**-order) / (order * self.rate)
+
+
+def noisy_power(value: float, spread: float, power: int) -> float:
+    """E (xi + value)^power for Gaussian xi: its even moments are spread^2k (2k-1)!!."""
+    return sum(
+        math.comb(power, 2 * k) * value ** (power - 2 * k) * spread ** (2 * k) * math.prod(range(1, 2 * k, 2))
+        for k in range(power // 2 + 1)
+    )
+
 
 def _tensor_power(size: Power) -> Evidence:
     p = size.power - 1
     x, y, noisy_x, noisy_y, steps = size.start, size.start / size.lead, size.start, size.start / size.lead, 0
     spread = size.start / 20  # of the Gaussian in Lemma B.12
-
-    def expected(z: float) -> float:  # E (xi + z)^p for p = 3
-        return z**3 + 3 * z * spread**2
-
     noisy_done = None
-    while x < size.goal and steps < 10**7:
+    while x < size.goal:
         x, y, steps = x + size.rate * x**p, y + size.rate * y**p, steps + 1
         if noisy_done is None:
-            noisy_x, noisy_y = noisy_x + size.rate * expected(noisy_x), noisy_y + size.rate * expected(noisy_y)
+            noisy_x += size.rate * noisy_power(noisy_x, spread, p)
+            noisy_y += size.rate * noisy_power(noisy_y, spread, p)
             noisy_done = noisy_y if noisy_x >= size.goal else None
     order = size.power - 2
-    time = (size.start**-order - size.goal**-order) / (order * size.rate)
     limit = (1 - size.lead**-order) ** (-1 / order)
     return Evidence(
         (
-            equal("steps to A / (x_0^{2-q} - A^{2-q}) / ((q-2) eta C)", 1, steps / time, 0.02),
+            equal("steps to A / (x_0^{2-q} - A^{2-q}) / ((q-2) eta C)", 1, steps / size.time, 0.02),
             at_most("loser / its start (Corollary B.1)", y * size.lead / size.start, limit, 0.02 * limit),
             at_most(
                 "the same in expectation over noise (Lemma B.12)",

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...errors import require
 from ...ledger import Claim, Erratum, Evidence, at_least, at_most, shown, worst
 from ...models.clause import BLOCKS, Clause, block_mask, clause, clause_loss
 from ...models.srelu import SReLU, printed_modified
@@ -23,6 +24,12 @@ class Literal:
     neurons: int = 3
     samples: int = 16
     spread: float = 1.0  # of random weights: all pieces of the activation are met
+
+    def __post_init__(self):
+        require(self.samples >= 1, f"a batch has sentences: samples={self.samples}; use 1 or more")
+        require(self.neurons >= 1, f"a class has neurons: neurons={self.neurons}; use 1 or more")
+        require(self.variables >= 3, f"two steps take three variables: variables={self.variables}; use 3 or more")
+        require(self.spread > 0, f"weights are random: spread={self.spread}; use a positive number")
 
     def task(self, length: int = 2) -> Lego:
         return Lego(self.action, length, self.variables)

@@ -35,6 +35,23 @@ class Study(Decoding):
     def __post_init__(self):
         require(set(self.pair) <= set(self.actions), f"the pair is among the actions: pair={self.pair}; add it")
         require(set(self.ways) <= set(WAYS), f"ways are {', '.join(WAYS)}: ways={self.ways}; use some of these")
+        super().__post_init__()
+        longest = max(20, *self.lengths, *self.stages)  # the maps of Figures 6 and 7 go to 20
+        require(
+            longest < self.variables,
+            f"a sentence of length L has L+1 different variables: variables={self.variables}, length={longest}; "
+            "use more variables or shorter sentences",
+        )
+        require(
+            sorted(self.permutation) == list(range(self.length)),
+            f"every predicate stands somewhere once: permutation={self.permutation}; "
+            f"use each of 0 to {self.length - 1} once",
+        )
+        require(
+            len(self.lengths) >= 2 and self.lengths[-1] > self.length,
+            f"lengths beyond that of training are compared: lengths={self.lengths}; use two or more, the last above "
+            f"{self.length}",
+        )
 
     def arms(self, way: str) -> tuple[Arm, ...]:
         """Ensembles of one shape."""

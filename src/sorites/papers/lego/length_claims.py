@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...errors import require
 from ...ledger import Claim, Comparison, Evidence, at_least, at_most, shown
 from ...models.routing import uniform
 from ...tasks.actions import action_named
@@ -21,6 +22,15 @@ class Lengths(Theory):
     solved: int = 40  # the hard task is right up to here
     samples: int = 1000
     learned: Learning = CYCLIC6  # stage 1 whose own features stage 2 is also run on
+
+    def __post_init__(self):
+        super().__post_init__()
+        require(self.samples >= 1, f"accuracy needs sentences: samples={self.samples}; use 1 or more")
+        require(
+            self.solved >= LENGTHS[0],
+            f"the first length looked at is {LENGTHS[0]}: solved={self.solved}; use {LENGTHS[0]} or more",
+        )
+        self.admit(LENGTHS[-1])
 
 
 def _end_to_end(size: Learning, steps: int, samples: int) -> tuple[float, float]:
@@ -61,6 +71,13 @@ class SelfTraining(Lengths):
     stages: int = 3
     self_steps: int = 100
     batch: int = 1024
+
+    def __post_init__(self):
+        super().__post_init__()
+        require(self.stages >= 1, f"self-training has stages: stages={self.stages}; use 1 or more")
+        require(self.self_steps >= 1, f"a stage takes steps: self_steps={self.self_steps}; use 1 or more")
+        require(self.batch >= 1, f"a step reads sentences: batch={self.batch}; use 1 or more")
+        self.admit(2 * 2 ** (self.stages + 1))  # each stage is tested at twice its length
 
 
 def _self_training(size: SelfTraining) -> Evidence:

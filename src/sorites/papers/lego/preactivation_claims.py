@@ -72,7 +72,7 @@ def _attention_formulas(size: Theory) -> Evidence:
         g, y0, y1 = g[generic], y0[generic], y1[generic]
         scores = generator.normal(size=4)
         attention = Routing(*(jnp.asarray(score) for score in scores)).masses(2, jnp.asarray(2))
-        p2, p1, a1, a0 = (float(each) for each in attention)
+        p2, p1, a1, a0 = (float(each) for each in attention[:4])
         found = _preactivations(features, attention, g, np.stack([y0, y1], axis=1), 2)
         index = np.arange(len(g))
         right = found[index, table[g[:, 1], y1], y1]  # Lambda_{j2}

@@ -8,11 +8,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
+from ...errors import require
 from ...models.features import Features, drawn, ideal
 from ...models.routing import Masses, Routing, rollout, uniform
 from ...models.srelu import SReLU
 from ...tasks.actions import Action, action_named
 from ...tasks.lego import Vocabulary, chained
+from ...theory.precision import in_float64
 from ...training.lego_theory import (
     FeatureHistory,
     RoutingHistory,
@@ -40,6 +42,26 @@ class Theory:
     rate: float = 0.1
     slowing: float = 100.0
 
+    def __post_init__(self):
+        require(self.clipping > 0, f"logits are clipped above zero: clipping={self.clipping}; use a positive number")
+        require(self.steps >= 4, f"a run is looked at by quarters: steps={self.steps}; use 4 or more")
+        require(self.rate > 0, f"a step goes downhill: rate={self.rate}; use a positive rate")
+        require(self.slowing > 0, f"steps shrink as 1/(1+t/slowing): slowing={self.slowing}; use a positive number")
+        self.admit(2)
+
+    def admit(self, longest: int) -> None:
+        """Refuse sentences that have more variables than there are."""
+        require(
+            longest < self.variables,
+            f"a sentence of length L has L+1 different variables: variables={self.variables}, length={longest}; "
+            "use more variables or shorter sentences",
+        )
+
+    @property
+    def travelled(self) -> Float[np.ndarray, " step"]:
+        """Path length of Q's rows after each step, up to the sum's difference from its integral."""
+        return self.rate * self.slowing * np.log1p(np.arange(self.steps + 1) / self.slowing)
+
     def size(self, action: Action) -> int:
         """d."""
         return Vocabulary(self.variables, action.actions, action.values).size
@@ -57,6 +79,7 @@ class Theory:
 
 
 @functools.cache
+@in_float64
 def _routed(name: str, size: Theory) -> RoutingHistory:
     action = action_named(name)
     terms = (1, 2) if action.simply_transitive else (2,)
@@ -81,10 +104,8 @@ def masses(history: RoutingHistory, length: int = 2, step: int = 2) -> Masses:
     return jax.vmap(lambda routing: routing.masses(length, jnp.asarray(step)))(history.routing)
 
 
-@functools.partial(jax.jit, static_argnums=5)
-def _right(features, routing, table, lengths, key, count: int):
-    longest = max(LENGTHS)
-
+@functools.partial(jax.jit, static_argnums=(5, 6))
+def _right(features, routing, table, lengths, key, count: int, longest: int):
     def at(length):
         moves, starts = jax.random.split(jax.random.fold_in(key, length))
         actions = jax.random.randint(moves, (count, longest), 0, table.shape[0])
@@ -100,7 +121,8 @@ def accuracies(
     features: Features, routing: Routing, action: Action, lengths: tuple[int, ...] = LENGTHS, count: int = 1000
 ) -> Float[np.ndarray, " length"]:
     """Share of sentences with every value right in a greedy free-running rollout."""
-    found = _right(features, routing, jnp.asarray(action.table), jnp.asarray(lengths), jax.random.key(7), count)
+    table, key = jnp.asarray(action.table), jax.random.key(7)
+    found = _right(features, routing, table, jnp.asarray(lengths), key, count, max(lengths))
     return np.asarray(found, float)
 
 
