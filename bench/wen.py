@@ -26,7 +26,7 @@ def ours(chain: bool, seconds: float) -> float:
     task = Sequences(SIZE["bits"], SIZE["sparsity"] if chain else 0)
     architecture = Architecture(SIZE["layers"], SIZE["heads"], SIZE["width"], SIZE["hidden"])
     course = Course(task, architecture, SIZE["batch"], SIZE["every"], probed=0)
-    pupil = Pupil(0, SIZE["sparsity"], 1e-4, 10**7, stops=False)
+    pupil = Pupil(0, SIZE["sparsity"], 1e-4, 10**6, stops=False)
     return teach(course, [pupil], seconds=seconds).pace
 
 
