@@ -106,6 +106,10 @@ def _augmented(size: Augmented) -> Evidence:
             shown("largest mean seen, against the bound", bound, largest),
         ),
         seeds=size.trials,
+        departures=(
+            "Until a review the first share was judged by the lower end of its interval and the second was allowed p for every "
+            "level; 0.09 and 0 had been counted.",
+        ),
         erratum=Erratum(
             "the union bound runs over the n' augmented coordinates",
             "the means are over x_j^+, which has n + n' coordinates; the bound needs log(2(n+n')/p)",

@@ -74,6 +74,8 @@ def _without_gates(size: Residual) -> Evidence:
             "at every position, at the start of stage 2: layer 1 exact on its level, all else uniform, k = n/2.",
             "The limit is approached slowly: below n of about a thousand the ratio grows with an exponent well under 1. "
             "With k fixed and an untrained first layer it does not grow at all.",
+            "Until a review the statement spoke of the gradient off the children, not of its largest entry; the typical entry is "
+            "seven times smaller, and the children's own gradient has the wrong sign.",
         ),
     )
 
