@@ -159,6 +159,7 @@ def _draw_plateau(frames: Frames, size: Levels):
         ylabel=f"ε after {size.steps} steps",
         title=f"At $C_B$ = {middle:g}",
     )
+    left.set_xticks(sorted(data["values"].unique()))
     left.legend()
     for name in size.actions:
         part = data.filter(pl.col("action") == name).sort("clipping")
