@@ -108,12 +108,8 @@ def judged(claim: Any, setting: Any, store: Any) -> dict[str, Any]:
     parameters = dataclasses.asdict(override(claim.parameters(setting.scale), setting.overrides))
     last = store.last_verdict(claim.id)
     plain = {name: list(value) if isinstance(value, tuple) else value for name, value in parameters.items()}
-    if (
-        last
-        and last.get("source") == source()
-        and last.get("scale") == setting.scale
-        and last.get("parameters") == plain
-    ):
+    wanted = {"source": source(), "scale": setting.scale, "parameters": plain}
+    if last and all(last.get(name) == value for name, value in wanted.items()):
         return {name: value for name, value in last.items() if name not in ("source", "created")}
     record = verify(claim, setting.scale, setting.overrides).record()
     store.put_verdict(record | {"source": source()})

@@ -14,5 +14,6 @@ from .comparison import interval_inside as interval_inside
 from .comparison import shown as shown
 from .comparison import worst as worst
 from .verify import Verdict as Verdict
+from .verify import alone as alone
 from .verify import override as override
 from .verify import verify as verify

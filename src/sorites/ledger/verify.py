@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..errors import SpecError
-from .claim import Claim, Scale, verdict_of
+from .claim import Claim, P, Scale, verdict_of
 from .comparison import Comparison
 
 
@@ -99,6 +99,11 @@ def override(parameters: Any, values: dict[str, str]) -> Any:
     hints = typing.get_type_hints(type(parameters))
     known = {name: _parsed(name, text, hints[name]) for name, text in values.items() if name in hints}
     return dataclasses.replace(parameters, **known)
+
+
+def alone(kind: type[P], size: P) -> P:
+    """The setting inside a claim's parameters, without what the claim adds to it."""
+    return kind(**{field.name: getattr(size, field.name) for field in dataclasses.fields(kind)})  # pyright: ignore[reportArgumentType]
 
 
 def _parsed(name: str, text: str, hint: Any) -> Any:

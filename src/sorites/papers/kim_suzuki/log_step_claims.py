@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from ...errors import require
-from ...ledger import Claim, Erratum, Evidence, at_least, at_most, equal, interval_inside, shown
+from ...ledger import Claim, Erratum, Evidence, alone, at_least, at_most, equal, interval_inside, shown
 from ...models import link_named
 from ...statistics import mean_interval
 from ...theory import tree_law
 from ...training import Trained
 from .setting import PAPER, child_weights
-from .theorems import LogSteps, alone, trained
+from .theorems import LogSteps, trained
 from .trained import BROKEN, NEEDED, TINY, median_error, right, works
 
 

@@ -8,13 +8,13 @@ import jax
 import numpy as np
 
 from ...errors import require
-from ...ledger import Claim, Erratum, Evidence, at_most, equal, shown
+from ...ledger import Claim, Erratum, Evidence, alone, at_most, equal, shown
 from ...statistics import wilson
 from ...tasks import Parity
 from ...training import Trained
 from ..tree_checks import frequency, require_trials
 from .setting import PAPER
-from .theorems import OneStep, alone, trained
+from .theorems import OneStep, trained
 from .trained import BROKEN, TINY, median_error, right, works
 
 

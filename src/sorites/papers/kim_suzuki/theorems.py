@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-from typing import TypeVar
 
 import jax
 import numpy as np
@@ -15,7 +14,6 @@ from ...tasks import Boolean, Parity
 from ...training import GD, Evaluation, Quantised, Run, Stage, Trained, train
 
 ORACLES = ("random", "adversarial")
-T = TypeVar("T", bound="Theorem")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,11 +94,6 @@ class LogSteps(Theorem):
 
     def runs(self) -> list[Run]:
         return [self.run(seed) for seed in range(self.seeds)]
-
-
-def alone(kind: type[T], size: T) -> T:
-    """The training inside a claim's parameters, without what the claim adds to it."""
-    return kind(**{field.name: getattr(size, field.name) for field in dataclasses.fields(kind)})
 
 
 @functools.lru_cache(maxsize=32)

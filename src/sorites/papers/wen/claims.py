@@ -7,6 +7,7 @@ from . import (
     dynamics_claims,
     entropy_claims,
     gpt_claims,
+    need_claims,
     representation_claims,
 )
 
@@ -17,6 +18,7 @@ CLAIMS = sorted(
         *block_claims.CLAIMS,
         *bound_claims.CLAIMS,
         *dynamics_claims.CLAIMS,
+        *need_claims.CLAIMS,
         *gpt_claims.CLAIMS,
         *entropy_claims.CLAIMS,
     ),

@@ -1,4 +1,4 @@
-"""W13 to W16, W19, W20: three steps of gradient descent, against their corrected laws."""
+"""W13 to W16: three steps of gradient descent, against their corrected laws."""
 
 import dataclasses
 import math
@@ -6,16 +6,10 @@ import math
 import jax.numpy as jnp
 import numpy as np
 
-from ...ledger import Claim, Comparison, Erratum, Evidence, at_least, at_most, equal, shown
-from ...statistics import log_log_slope
+from ...ledger import Claim, Erratum, Evidence, alone, at_least, at_most, equal, shown
 from ...theory import sparse_attention as law
 from .setting import PAPER
-from .three_steps import Outcome, Recipe, learn, learned
-
-DECOUPLED = (
-    "The rates of Assumption 2 begin to hold beyond n = 10^43; here W and A have rates of their own, chosen for the size "
-    "(three_steps.py). The last step's rate is 16 m eps / 3."
-)
+from .three_steps import DECOUPLED, TINY, Outcome, Recipe, learn, learned
 
 
 def _unit(values: np.ndarray, expected: np.ndarray) -> float:
@@ -116,12 +110,9 @@ def _jump(size: Recipe) -> Evidence:
 class Strengths(Recipe):
     strengths: tuple[float, ...] = (4.0, 6.0, 8.0, 12.0)
 
-    def recipe(self) -> Recipe:
-        return Recipe(**{field.name: getattr(self, field.name) for field in dataclasses.fields(Recipe)})
-
 
 def _one_hot(size: Strengths) -> Evidence:
-    base = size.recipe()
+    base = alone(Recipe, size)
     missing, least = [], {}
     for strength in size.strengths:
         changed = dataclasses.replace(base, strength=strength)
@@ -193,79 +184,6 @@ def _accuracy(size: Recipe) -> Evidence:
     )
 
 
-@dataclasses.dataclass(frozen=True)
-class Growth:
-    sizes: tuple[int, ...] = (30, 60, 120)
-    batches: tuple[int, ...] = (256, 512, 1024, 2048, 4096)
-    sparsity: int = 8
-    width: int = 512
-    neurons: int = 256
-    seeds: int = 6
-
-
-def needed_samples(size: Growth) -> dict[int, dict[int, int]]:
-    """Seeds that end exact, by n and B."""
-    found: dict[int, dict[int, int]] = {}
-    for bits in size.sizes:
-        found[bits] = {}
-        for samples in size.batches:
-            recipe = Recipe(bits, size.sparsity, size.width, size.neurons, samples, start="uniform", seeds=size.seeds)
-            found[bits][samples] = int((np.asarray(learn(recipe).sequences) == 1).sum())
-            if found[bits][samples] == size.seeds:
-                break
-    return found
-
-
-def smallest(found: dict[int, int], seeds: int) -> float:
-    """The least B with two thirds of the seeds exact; NaN beyond the grid."""
-    return next((float(samples) for samples, right in found.items() if right >= 2 * seeds / 3), math.nan)
-
-
-def _growth(size: Growth) -> Evidence:
-    found = needed_samples(size)
-    least = {bits: smallest(each, size.seeds) for bits, each in found.items()}
-    exponent = Comparison("exponent of B in n ≤", 1.2, None, 0.0, None)  # a size that the grid does not reach
-    if len(least) >= 3 and all(math.isfinite(samples) for samples in least.values()):
-        exponent = at_most(
-            "exponent of B in n", log_log_slope(np.array(list(least), float), np.array(list(least.values()))).value, 1.2
-        )
-    starts = law.requirement_starts()
-    return Evidence(
-        (
-            exponent,
-            *(shown(f"smallest B at n = {bits}", None, samples) for bits, samples in least.items()),
-            *(shown(f"log10 log n from which {name}", None, value) for name, value in starts.items()),
-        ),
-        seeds=size.seeds * len(size.sizes) * len(size.batches),
-        departures=(DECOUPLED, "b[n+1] is uniform: with the constant token the leak of Lemma 21's large entry, not B, limits."),
-    )  # fmt: skip
-
-
-def _necessary(size: Recipe) -> Evidence:
-    rates = size.rates()
-
-    def changed(*zeros: tuple[int, int]) -> Outcome:
-        other = rates.copy()
-        for place in zeros:
-            other[place] = 0
-        return learn(size, other)
-
-    whole, frozen = learned(size), changed((1, 1))
-    no_first, no_last = changed((0, 0), (0, 1)), changed((2, 0), (2, 1))
-    compared: list[Comparison] = [
-        equal("right thoughts, all three steps", 1, float(np.min(whole.tokens)), 0),
-        at_most("attention frozen in step two", float(np.mean(frozen.tokens)), 0.6),
-        equal(
-            "step one left out: largest |A| after step two", 0, float(jnp.abs(no_first.blocks.scores[:, 2]).max()), 0
-        ),
-        at_most("step three left out", float(np.mean(no_last.tokens)), 0.95),
-        shown("step one left out: right thoughts", None, float(np.mean(no_first.tokens))),
-        shown("chance", 0.5, None),
-    ]
-    return Evidence(tuple(compared), seeds=size.seeds, departures=(DECOUPLED,))
-
-
-TINY = Recipe(20, 4, 1024, 192, 4096, seeds=2)
 CLAIMS = (
     Claim(
         "W13", PAPER, "Lemmas 18 and 19", "finite",
@@ -289,16 +207,5 @@ CLAIMS = (
         "After three steps every thought is predicted, also from the block's own chain, with margin eta2/(32 m) + "
         "(eta0 + eta1)/(32 m i) for i >= n+2.",
         {"tiny": TINY, "quick": Recipe()}, _accuracy,
-    ),
-    Claim(
-        "W19", PAPER, "Theorem 3", "trend",
-        "The batch that three steps need grows at most linearly in n, up to logarithms.",
-        {"tiny": Growth((12, 24, 36), (256, 512, 1024, 2048), 4, 512, 192, 3), "quick": Growth()}, _growth,
-    ),
-    Claim(
-        "W20", PAPER, "Sec. 3.3, phases 1 to 3", "finite",
-        "Each of the three steps is needed: without step one A gets no gradient at all, with attention frozen in step two the "
-        "thoughts stay at chance, without step three they are not all right.",
-        {"tiny": TINY, "quick": Recipe()}, _necessary,
     ),
 )  # fmt: skip

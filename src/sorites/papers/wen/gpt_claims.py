@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from ...errors import require
-from ...ledger import Claim, Comparison, Evidence, at_least, at_most, shown
+from ...ledger import Claim, Comparison, Evidence, alone, at_least, at_most, shown
 from ...models import answers
 from ...statistics import compare_growth, median_time
 from ...statistics.survival import DECISIVE, Growth, Median
@@ -105,7 +105,7 @@ def sharpest(taught: Taught) -> np.ndarray:
 
 
 def _entropy_drop(size: Entropies) -> Evidence:
-    base = Shown(**{field.name: getattr(size, field.name) for field in dataclasses.fields(Shown)})
+    base = alone(Shown, size)
     groups = {"with the chain": shown_training(base), "without": shown_training(base, False)}
     failing = shown_training(dataclasses.replace(base, sparsity=size.hard), False)
     compared = []

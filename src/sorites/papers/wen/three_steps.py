@@ -23,6 +23,7 @@ from ...models.sparse_block import (
     initial_block,
     initial_pattern,
 )
+from .setting import counted, secret_fits
 
 BLOCK = 128  # chains at a time: the active pattern of that many stays in the cache; B is data, not a shape
 
@@ -43,11 +44,10 @@ class Recipe:
     seeds: int = 4
 
     def __post_init__(self):
-        require(1 <= self.sparsity <= self.bits, f"a secret has 1 to {self.bits} bits: sparsity={self.sparsity}")
+        secret_fits(self.bits, self.sparsity)
+        counted(self)
         require(self.start in ("zero", "uniform"), f"a start is zero or uniform: start={self.start!r}; use one of them")
         require(self.loss in ("hinge", "linear"), f"a loss is hinge or linear: loss={self.loss!r}; use one of them")
-        for name in ("width", "neurons", "seeds"):
-            require(getattr(self, name) >= 1, f"{name} counts something: {name}={getattr(self, name)}; use 1 or more")
         require(
             self.samples >= BLOCK and self.samples % BLOCK == 0,
             f"a batch is whole blocks of {BLOCK} chains: samples={self.samples}; use a multiple of {BLOCK}",
@@ -72,6 +72,13 @@ class Recipe:
         return np.stack(
             [np.random.default_rng(seed).permutation(self.bits)[: self.sparsity] for seed in range(self.seeds)]
         )
+
+
+TINY = Recipe(20, 4, 1024, 192, 4096, seeds=2)  # for tests
+DECOUPLED = (
+    "The rates of Assumption 2 begin to hold beyond n = 10^43; here W and A have rates of their own, chosen for the size "
+    "(three_steps.py). The last step's rate is 16 m eps / 3."
+)
 
 
 def chains(
