@@ -127,6 +127,7 @@ def _one_hot(size: Strengths) -> Evidence:
         (
             at_least(f"least attention on the target at G = {middle:g} log n, median over seeds", float(np.median(least[middle])), 0.99),
             at_least(f"the same at G = {size.strengths[-1]:g} log n, worst seed", float(least[size.strengths[-1]].min()), 0.99),
+            at_most("log of the missing mass falls at every larger G: largest difference", float(np.diff(missing).max()), 0.0),
             at_least("log of the missing mass against G, i >= n+2: R² of a line", 1 - scatter, 0.99),
             at_most("its slope; -1 without competitors, -1/2 where others have half of the target (Lemma 21)", float(slope), -0.5),
             at_most("Lemma 32: largest output error / (4 / n^{C-1})", _sharp(size.bits), 1.0),
