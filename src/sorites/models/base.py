@@ -1,59 +1,135 @@
-"""What every model offers: it reads one chain and predicts all thoughts in parallel."""
+"""What every model offers: it reads chains and says something about all thoughts in parallel; it writes chains of its own."""
 
 import abc
-from typing import Any
+import dataclasses
+import math
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Key
+from jaxtyping import Array, Bool, Float, Key, Num
 
-from ..tasks import Chain, Layout
+from ..errors import SpecError
+from ..tasks import Alphabet, Chain, Layout
+from .said import AbstractSaid
 
-Feed = Any  # the model's own view of a chain: signs as floats, ids, clauses
+Maps = tuple[Float[Array, "head thought position batch"], ...]
+Rounds = tuple[tuple[int, int], ...]
 
 
-class Prediction(eqx.Module):
-    """Scores of every thought, and the attention that made them (one matrix per layer).
+@dataclasses.dataclass(frozen=True)
+class Defaults:
+    """What trains this model well where nobody says otherwise."""
 
-    One class: the score is a mean in [-1, 1]. Several classes: logits.
-    """
-
-    scores: Float[Array, "thought slot class *batch"]
-    attention: tuple[Float[Array, "_query _source"], ...]
+    rate: float
+    batch: int
+    steps: int  # per stage
+    every: int = 25
+    rule: str = "adam"
+    signal: str = "squared"
 
 
 class AbstractModel(eqx.Module):
-    """`jax.vmap` over `read` makes the batch, `eqx.filter_vmap` over the model the ensemble."""
+    """`eqx.filter_vmap` over the model makes the ensemble; a batch of chains has its own, often faster, form."""
 
-    layout: eqx.AbstractVar[Layout]
+    defaults: ClassVar[Defaults] = Defaults(rate=0.1, batch=500, steps=500)
+    causal: ClassVar[bool] = False  # whether no thought can see a later position, shown or not
+    sees_itself: ClassVar[bool] = False  # whether a shown thought enters what is said about that very thought
+
+    def refuses(self, layout: Layout, alphabet: Alphabet) -> str | None:
+        """A sentence, where this model cannot read such chains."""
+        return None
 
     def fresh(self, key: Key[Array, ""]) -> "AbstractModel":
         """The model of a new member; models that start from drawn weights draw them here."""
         return self
 
-    @abc.abstractmethod
-    def embed(self, chain: Chain) -> Feed:
-        """One chain as this model sees it."""
+    def trainable(self) -> Any:
+        """A filter: which leaves learn. An array that is a choice, not a weight, is excluded here."""
+        return jax.tree.map(eqx.is_inexact_array, self)
+
+    def depth_of(self, level: int | None) -> int | None:
+        """How many layers are read where the thoughts from that level on are asked for; None: all."""
+        return None
 
     @abc.abstractmethod
-    def read(self, feed: Feed, depth: int | None = None) -> Prediction:
-        """Predict every thought; `depth` limits how many layers are computed (None: all)."""
+    def read(self, chain: Chain, depth: int | None = None, key: Key[Array, ""] | None = None) -> AbstractSaid:
+        """What it says about every thought of one chain; `depth` limits how many layers are computed (None: all), a key
+        switches dropout on."""
 
-    def read_batch(self, chains: Chain, depth: int | None = None) -> Float[Array, "thought slot class batch"]:
-        """Scores of a batch of chains; a model overrides this where a batch has a faster form."""
-        read = jax.vmap(lambda chain: self.read(self.embed(chain), depth).scores, in_axes=-1, out_axes=-1)
-        return read(chains)
+    def read_batch(self, chains: Chain, depth: int | None = None, key: Key[Array, ""] | None = None) -> AbstractSaid:
+        """The same over a batch; a model overrides this where a batch has a faster form."""
+        keys = None if key is None else jax.random.split(key, chains.tokens.shape[-1])
+        axes = (-1, None if key is None else 0)
+        said = jax.vmap(lambda chain, key: self.read(chain, depth, key), in_axes=axes)(chains, keys)
+        return jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 0, 2), said)
 
-    @abc.abstractmethod
-    def attention(self) -> tuple[Float[Array, "_query _source"], ...]:
-        """For each layer, the attention of the thoughts it writes; sources are positions from 0."""
+    def rounds(self, layout: Layout) -> Rounds:
+        """Ranges of thoughts that are written at once: the levels, unless thoughts of a level read each other."""
+        ends = [end - layout.inputs for end in layout.ends]
+        return tuple(zip(ends[:-1], ends[1:], strict=True))
+
+    def write(self, chains: Chain, key: Key[Array, ""], how: str) -> Num[Array, "position slot batch"]:
+        """The inputs with thoughts of the model's own, round by round; here by reading again in every round."""
+        return self._written(chains, key, how)[0]
+
+    def own(
+        self, chains: Chain, key: Key[Array, ""], how: str, depth: int | None = None
+    ) -> tuple[Num[Array, "position slot batch"], AbstractSaid]:
+        """Its own tokens, and what it says while it has them before it. Soft thoughts are differentiated; others are
+        written without a gradient and read once with it: no thought reads itself or a later one."""
+        if how == "soft" or self.sees_itself:
+            return self._written(chains, key, how, depth)
+        tokens = jax.lax.stop_gradient(self.write(chains, key, how))
+        return tokens, self.read_batch(chains.with_tokens(tokens), depth)
+
+    def _written(self, chains: Chain, key: Key[Array, ""], how: str, depth: int | None = None):
+        layout, said = chains.layout, []
+        tokens = chains.tokens.astype(jnp.result_type(float)) if how == "soft" else chains.tokens
+        for number, (first, last) in enumerate(self.rounds(layout), start=1):
+            known = None if self.causal else jnp.arange(layout.positions) < layout.inputs + first
+            here = self.read_batch(chains.with_tokens(tokens).with_shown(known), depth).of(slice(first, last))
+            said.append(here)
+            token = here.choose(how, jax.random.fold_in(key, number)).astype(tokens.dtype)
+            tokens = tokens.at[layout.inputs + first : layout.inputs + last].set(token)
+        return tokens, jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *said)
+
+    def attend(self, chains: Chain) -> Maps:
+        """On request: per layer the attention of every thought on every position of the chain. Rows may sum to less
+        than one where a model attends to something that is no position of the chain."""
+        raise SpecError(f"{type(self).__name__} shows no attention; leave out the probes that ask for it")
+
+    @property
+    def weights_count(self) -> int:
+        """How many numbers it has."""
+        return sum(math.prod(leaf.shape) for leaf in jax.tree.leaves(eqx.filter(self, eqx.is_inexact_array)))
+
+
+def own_layout_only(model: Any, layout: Layout, alphabet: Alphabet) -> str | None:
+    """The refusal of models of signs with a weight per position."""
+    if not alphabet.signs or layout.slots > 1:
+        return f"{type(model).__name__} reads signs, one per position: this task has {alphabet}; use a gpt or a decoder"
+    if layout != model.layout:
+        return f"{type(model).__name__} has a weight per position and reads its own layout only; make it from the task"
+    return None
+
+
+def in_chain_coordinates(layers: tuple[Float[Array, "_query _source"], ...], layout: Layout) -> Maps:
+    """Attention that does not depend on the input: the rows of each layer put at the thoughts that it writes."""
+    found, first = [], 0
+    for layer in layers:
+        first = 0 if len(layers) == 1 else first
+        rows = jnp.zeros((layout.thoughts, layout.positions), layer.dtype)
+        found.append(rows.at[first : first + layer.shape[0], : layer.shape[1]].set(layer)[None, :, :, None])
+        first += layer.shape[0]
+    return tuple(found)
 
 
 def padded_signs(chain: Chain) -> Float[Array, " position *batch"]:
     """A shown sign as a float, a padded position as zero."""
     signs = chain.tokens[:, 0].astype(jnp.result_type(float))
-    return jnp.where(chain.shown, signs, 0)
+    return signs if chain.shown is None else jnp.where(chain.shown, signs, 0)
 
 
 def masked_softmax(

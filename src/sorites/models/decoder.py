@@ -2,12 +2,12 @@
 
 The paper states layer, heads, the five-token clause and the next-clause loss; every choice it leaves open is a field of
 `DecoderSpec`. Axes: `clause` runs over the predicates, then the answers; `query` over the answers alone, for only
-they predict.
+they predict. Outside, a chain has its batch last; inside, first.
 """
 
 import dataclasses
 import math
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal
 
 import equinox as eqx
 import jax
@@ -15,7 +15,10 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from ..errors import require
+from ..tasks import Alphabet, Chain, Layout, Lego
 from ..tasks.lego import SLOTS, Vocabulary
+from .base import AbstractModel, Defaults
+from .said import Classes
 
 Positions = Literal["none", "learned", "rope", "alibi"]
 PREDICATE, ANSWER, EVERY = (0, 1, 2), (3, 4), (0, 1, 2, 3, 4)  # the slots that are not blank
@@ -28,11 +31,10 @@ class DecoderSpec:
     width: int = 256
     heads: int = 2
     hidden: int = 1024  # of the feed-forward network
-    residual: float = 0.0  # how much of the stream passes around attention and feed-forward: 0 none, 1 as usual
     normalised: bool = False  # root mean square, before attention, feed-forward and readout
     positions: Positions = "none"
     longest: int = 400  # clauses, for learned positions
-    taught: tuple[int, ...] = (0, 1, 2, 3, 4)  # slots read out; the first three of an answer are always blank
+    slots: tuple[int, ...] = (0, 1, 2, 3, 4)  # read out; the first three of an answer are always blank
 
     def __post_init__(self):
         kinds = ("none", "learned", "rope", "alibi")
@@ -46,12 +48,12 @@ class DecoderSpec:
             f"rotation needs an even head: width={self.width}, heads={self.heads}; use another width",
         )
         require(
-            set(self.taught) <= set(range(SLOTS)) and {3, 4} <= set(self.taught),
-            f"variable (3) and value (4) are taught: taught={self.taught}; add them",
+            set(self.slots) <= set(range(SLOTS)) and {3, 4} <= set(self.slots),
+            f"variable (3) and value (4) are read out: slots={self.slots}; add them",
         )
 
 
-class Decoder(eqx.Module):
+class Decoder(AbstractModel):
     tokens: Float[Array, "slot token dim"]
     into: Float[Array, "slot dim width"]
     places: Float[Array, "longest width"]  # learned positions; empty without
@@ -62,9 +64,84 @@ class Decoder(eqx.Module):
     up: Float[Array, "width hidden"]
     up_bias: Float[Array, " hidden"]
     down: Float[Array, "hidden width"]
-    readout: Float[Array, "width taught token"]
-    residual: Float[Array, ""]  # a number, so that one program serves both
+    readout: Float[Array, "width spoken token"]
+    residual: Float[Array, ""]  # how much of the stream passes around attention and feed-forward: 0 none, 1 as usual
     spec: DecoderSpec = eqx.field(static=True)
+
+    defaults: ClassVar[Defaults] = Defaults(1e-3, 128, 1500, 50, "adam", "cross-entropy")
+
+    def refuses(self, layout: Layout, alphabet: Alphabet) -> str | None:
+        if layout.slots != SLOTS or layout.inputs != layout.thoughts + 1:
+            return (
+                "the decoder reads LEGO's clauses of five tokens, and without positions it cannot tell inputs apart: "
+                f"slots={layout.slots}, inputs={layout.inputs}; use the task lego, or a gpt"
+            )
+        if alphabet.vocab != self.spec.vocabulary.size:
+            return (
+                f"a decoder reads its own vocabulary: {self.spec.vocabulary.size} tokens, the task has {alphabet.vocab}; "
+                "make the model from the task"
+            )
+        if self.spec.positions == "learned" and 2 * layout.thoughts > self.spec.longest:
+            return f"learned positions end at {self.spec.longest} clauses: {2 * layout.thoughts}; raise `longest`"
+        return None
+
+    def fresh(self, key: Key[Array, ""]) -> "Decoder":
+        return eqx.tree_at(lambda model: model.residual, drawn(self.spec, key), self.residual)
+
+    def trainable(self):
+        return eqx.tree_at(lambda tree: tree.residual, super().trainable(), False)  # a choice, not a weight
+
+    def _said(self, logits: Float[Array, "*batch query spoken token"]) -> Classes:
+        """Slots that are not read out are blank for certain."""
+        words = self.spec.vocabulary
+        if len(self.spec.slots) < SLOTS:
+            certain = jnp.where(jnp.arange(words.size) == words.blank, 0.0, -1e30)
+            full = jnp.broadcast_to(certain, (*logits.shape[:-2], SLOTS, words.size))
+            logits = full.at[..., jnp.asarray(self.spec.slots), :].set(logits)
+        return Classes(jnp.moveaxis(logits, 0, 2) if logits.ndim == 4 else logits)
+
+    def _clauses(self, chains: Chain) -> Int[Array, "*batch clause slot"]:
+        """All but the last answer; what is not shown is blank."""
+        tokens = chains.tokens[:-1]
+        if chains.shown is not None:
+            tokens = jnp.where(chains.shown[:-1, None], tokens, self.spec.vocabulary.blank)
+        return jnp.moveaxis(tokens, -1, 0) if tokens.ndim == 3 else tokens
+
+    def read(self, chain: Chain, depth: int | None = None, key=None) -> Classes:
+        return self._said(self(self._clauses(chain), chain.own)[0])
+
+    def read_batch(self, chains: Chain, depth: int | None = None, key=None) -> Classes:
+        return self.read(chains)
+
+    def attend(self, chains: Chain):
+        _, attention = self(self._clauses(chains), chains.own)  # batch head query clause
+        rows = jnp.concatenate([attention, jnp.zeros_like(attention[..., :1])], axis=-1)
+        return (jnp.moveaxis(rows, 0, -1),)
+
+    def rounds(self, layout: Layout):
+        return tuple((thought, thought + 1) for thought in range(layout.thoughts))
+
+    def write(self, chains: Chain, key: Key[Array, ""], how: str):
+        """One clause at a time, keys and values kept."""
+        length, table = chains.layout.thoughts, self.table()
+        clauses, places = jnp.moveaxis(chains.tokens, -1, 0), jnp.arange(2 * length)
+        keys, values = self.keys_values(self.embed(table, clauses[:, :length], places[:length], PREDICATE), places[:length])
+        room = ((0, 0), (0, 0), (0, length), (0, 0))
+
+        def step(carry, number):
+            clause, keys, values = carry
+            place = length + number
+            stream = self.embed(table, clause[:, None], place[None])
+            here, value = self.keys_values(stream, place[None])
+            keys = jax.lax.dynamic_update_slice_in_dim(keys, here, place, 2)
+            values = jax.lax.dynamic_update_slice_in_dim(values, value, place, 2)
+            logits, _ = self.attend_from(stream, keys, values, (places <= place)[None], (place[None], places))
+            token = self._said(logits).choose(how, jax.random.fold_in(key, number))[0].astype(clauses.dtype)
+            return (token.T, keys, values), token  # slot batch
+
+        start = (clauses[:, length], jnp.pad(keys, room), jnp.pad(values, room))
+        _, thoughts = jax.lax.scan(step, start, jnp.arange(length))
+        return jnp.concatenate([chains.tokens[: length + 1], thoughts])
 
     def table(self) -> Float[Array, "slot token width"]:
         """Projected embeddings; the blank is zero."""
@@ -97,14 +174,14 @@ class Decoder(eqx.Module):
     def keys_values(self, stream: Float[Array, "*batch clause width"], places: Int[Array, " clause"]):
         return self._heads(stream, self.key, places), self._heads(stream, self.value, places, rotate=False)
 
-    def attend(
+    def attend_from(
         self,
         stream: Float[Array, "*batch query width"],
         keys: Float[Array, "*batch head clause part"],
         values: Float[Array, "*batch head clause part"],
         seen: Bool[Array, "query clause"],
         places: tuple[Int[Array, " query"], Int[Array, " clause"]],
-    ) -> tuple[Float[Array, "*batch query taught token"], Float[Array, "*batch head query clause"]]:
+    ) -> tuple[Float[Array, "*batch query spoken token"], Float[Array, "*batch head query clause"]]:
         """Logits of the next clause, and the attention that made them."""
         queries = self._heads(stream, self.query, places[0])
         scores = jnp.einsum("...hqp,...hkp->...hqk", queries, keys) / math.sqrt(keys.shape[-1])
@@ -124,7 +201,7 @@ class Decoder(eqx.Module):
 
     def __call__(
         self, clauses: Int[Array, "*batch clause slot"], whole: bool = False
-    ) -> tuple[Float[Array, "*batch query taught token"], Float[Array, "*batch head query clause"]]:
+    ) -> tuple[Float[Array, "*batch query spoken token"], Float[Array, "*batch head query clause"]]:
         """Predictions at the answers, the second half of the clauses (teacher forcing).
 
         `whole` reads every slot of an answer; true answers have only two that are not blank.
@@ -136,7 +213,7 @@ class Decoder(eqx.Module):
         answers = self.embed(table, clauses[..., half:, :], places[half:], EVERY if whole else ANSWER)
         keys, values = self.keys_values(jnp.concatenate([predicates, answers], axis=-2), places)
         seen = places[None] <= places[half:, None]
-        return self.attend(answers, keys, values, seen, (places[half:], places))
+        return self.attend_from(answers, keys, values, seen, (places[half:], places))
 
 
 def _rotated(parts: Float[Array, "*batch head clause part"], places: Int[Array, " clause"]):
@@ -149,7 +226,7 @@ def _rotated(parts: Float[Array, "*batch head clause part"], places: Int[Array, 
     return jnp.concatenate([first * turn - second * lift, first * lift + second * turn], axis=-1)
 
 
-def decoder(spec: DecoderSpec, key: Key[Array, ""]) -> Decoder:
+def drawn(spec: DecoderSpec, key: Key[Array, ""], residual: float = 0.0) -> Decoder:
     """Gaussian weights of variance one over the fan-in; unit-variance token embeddings over the token width."""
     keys = iter(jax.random.split(key, 9))
     size, width = spec.vocabulary.size, spec.width
@@ -169,66 +246,28 @@ def decoder(spec: DecoderSpec, key: Key[Array, ""]) -> Decoder:
         up=normal(width, spec.hidden, fan=width / 2),
         up_bias=jnp.zeros(spec.hidden),
         down=normal(spec.hidden, width, fan=spec.hidden),
-        readout=normal(width, len(spec.taught), size, fan=width),
-        residual=jnp.asarray(float(spec.residual)),
+        readout=normal(width, len(spec.slots), size, fan=width),
+        residual=jnp.asarray(residual, jnp.float32),
         spec=spec,
     )
 
 
-def next_clause_loss(model: Decoder, clauses: Int[Array, "*batch clause slot"]) -> Float[Array, "*batch"]:
-    """Sum over the answers 1..L and over the taught slots of -log p (6a); `clauses` ends with answer L."""
-    logits, _ = model(clauses[..., :-1, :])
-    length = (clauses.shape[-2] - 1) // 2
-    targets = clauses[..., length + 1 :, list(model.spec.taught)]
-    right = jnp.take_along_axis(logits, targets[..., None], axis=-1)[..., 0]
-    return (jax.nn.logsumexp(logits, axis=-1) - right).sum(axis=(-1, -2))
-
-
-class Rollout(NamedTuple):
-    clauses: Int[Array, "batch step slot"]  # answers 1..L as written; meaningless beyond the length
-    predicate: Float[Array, " step"]  # mean attention on the predicate to be used
-    answer: Float[Array, " step"]  # mean attention on the query itself
-    confidence: Float[Array, " batch"]  # least probability of a written value
-
-
-def rollout(
-    model: Decoder,
-    predicates: Int[Array, "batch longest slot"],
-    given: Int[Array, "batch slot"],
-    length: Int[Array, ""],
-) -> Rollout:
-    """Greedy answers, each clause fed back, keys and values cached; one program for every length up to the longest."""
-    count, longest, _ = predicates.shape
-    steps, spec = jnp.arange(longest), model.spec
-    places = jnp.concatenate([steps, length + steps])
-    table = model.table()
-    keys, values = model.keys_values(model.embed(table, predicates, steps, PREDICATE), steps)
-    room = jnp.zeros_like(keys)
-    blank = jnp.full((count, SLOTS), spec.vocabulary.blank, given.dtype)
-
-    def write(step, carry):
-        clause, keys, values, written, masses, confidence = carry
-        place = (length + step)[None]
-        stream = model.embed(table, clause[:, None], place)
-        key, value = model.keys_values(stream, place)
-        keys = jax.lax.dynamic_update_slice_in_dim(keys, key, longest + step, 2)
-        values = jax.lax.dynamic_update_slice_in_dim(values, value, longest + step, 2)
-        seen = jnp.concatenate([steps < length, steps <= step])[None]
-        logits, attention = model.attend(stream, keys, values, seen, (place, places))
-        words = jnp.argmax(logits[:, 0], axis=-1).astype(clause.dtype)
-        chances = jax.nn.softmax(logits[:, 0, spec.taught.index(4)]).max(axis=-1)
-        clause = blank.at[:, list(spec.taught)].set(words)
-        mean = attention[:, :, 0].mean(axis=(0, 1))
-        masses = masses.at[:, step].set(jnp.stack([mean[step], mean[longest + step]]))
-        return clause, keys, values, written.at[:, step].set(clause), masses, jnp.minimum(confidence, chances)
-
-    start = (
-        given,
-        jnp.concatenate([keys, room], axis=2),
-        jnp.concatenate([values, room], axis=2),
-        jnp.zeros_like(predicates),
-        jnp.zeros((2, longest), keys.dtype),
-        jnp.ones(count, keys.dtype),
-    )
-    _, _, _, written, masses, confidence = jax.lax.fori_loop(0, length, write, start)
-    return Rollout(written, masses[0], masses[1], confidence)
+def decoder(
+    task: Lego,
+    token_width: int = 16,
+    width: int = 64,
+    heads: int = 2,
+    hidden: int = 128,
+    residual: float = 1.0,
+    normalised: bool = True,
+    positions: Positions = "none",
+    longest: int = 400,
+    slots: tuple[int, ...] = EVERY,
+) -> Decoder:
+    """A decoder for LEGO sentences; its weights are drawn per member by `fresh`."""
+    require(isinstance(task, Lego), f"the decoder reads LEGO's clauses: task={type(task).__name__}; use Lego, or a gpt")
+    words = task.vocabulary
+    spec = DecoderSpec(words, token_width, width, heads, hidden, normalised, positions, longest, slots)
+    shape = eqx.filter_eval_shape(lambda: drawn(spec, jax.random.key(0)))
+    model = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype) if hasattr(leaf, "shape") else leaf, shape)
+    return eqx.tree_at(lambda model: model.residual, model, jnp.asarray(residual, jnp.float32))

@@ -17,8 +17,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..tasks import AbstractTask, Chain, Layout
-from .base import AbstractModel, Prediction, padded_signs
+from .base import AbstractModel, in_chain_coordinates, own_layout_only, padded_signs
 from .links import AbstractLink, AbstractParityLink, link_named
+from .said import Signs
 
 Live = tuple[Float[Array, "_node _source"], ...]  # per layer: (thoughts of the level) x (lower positions)
 
@@ -58,18 +59,24 @@ class Gated(AbstractModel):
     layout: Layout = eqx.field(static=True)
     link: AbstractParityLink = eqx.field(static=True)
 
-    def embed(self, chain: Chain) -> Float[Array, " position"]:
-        return padded_signs(chain)
+    def refuses(self, layout, alphabet):
+        return own_layout_only(self, layout, alphabet)
 
-    def read(self, feed: Float[Array, " position *batch"], depth: int | None = None) -> Prediction:
-        depth = self.layout.depth if depth is None else depth
-        attention = self.attention()[:depth]
-        outputs = climb(attention, feed[: self.layout.inputs], self.link, lambda level, output: output)
+    def depth_of(self, level):
+        return level
+
+    def read(self, chain: Chain, depth: int | None = None, key=None) -> Signs:
+        """One chain or a batch: every layer is one matrix product."""
+        feed, depth = padded_signs(chain), self.layout.depth if depth is None else depth
+        outputs = climb(self.attention()[:depth], feed[: self.layout.inputs], self.link, lambda level, output: output)
         values = jnp.concatenate([*outputs, feed[self.layout.ends[depth] :]])  # the stage readout Psi_depth
-        return Prediction(values[:, None, None], attention)
+        return Signs(values[:, None])
 
-    def read_batch(self, chains: Chain, depth: int | None = None):
-        return self.read(padded_signs(chains), depth).scores  # every layer is one matrix product
+    def read_batch(self, chains: Chain, depth: int | None = None, key=None) -> Signs:
+        return self.read(chains, depth)
+
+    def attend(self, chains: Chain):
+        return in_chain_coordinates(self.attention(), self.layout)
 
     def attention(self) -> Live:
         return tuple(jax.nn.softmax(weight, axis=-1) for weight in self.weights)

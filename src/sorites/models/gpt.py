@@ -1,184 +1,186 @@
-"""GPT-2 for any layers, heads and width: learned positions, pre-norm blocks, tied embeddings, tanh-GELU, dropout.
+"""GPT-2 on chains: any task whose tokens are signs or classes, sentences of several slots written out token by token.
 
-Axes: position, width (residual stream), hidden (feed-forward), head, dim (of a head), vocab. One sequence at a time;
-`jax.vmap` makes the batch. Logits and gradients equal Hugging Face's GPT2LMHeadModel (tests/models/test_gpt.py).
+The sequence is inputs, a start token where there is one (the constant 0 of wen's format), thoughts but the last token;
+a token of a thought is predicted at the place before it. A thought that is not shown holds a pad of its own.
 """
 
-import dataclasses
+from typing import ClassVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, Key
+from jaxtyping import Array, Float, Key
 
 from ..errors import require
+from ..tasks import AbstractTask, Alphabet, Chain, Layout
+from .base import AbstractModel, Defaults, Maps
+from .network import TYPES, Architecture, Network, network, wide, working_type
+from .network_reduced import embedded, reduced
+from .said import AbstractSaid, Classes, Odds
 
-EPSILON = 1e-5  # of every layer norm
-TYPES = {"float32": jnp.float32, "bfloat16": jnp.bfloat16}
-
-
-@dataclasses.dataclass(frozen=True)
-class Architecture:
-    """Static sizes and switches; the compile key of a GPT."""
-
-    layers: int = 1
-    heads: int = 1
-    width: int = 720
-    hidden: int = 3072
-    dropout: float = 0.0  # residual, embedding and attention
-    weights: str = "float32"  # bfloat16 rounds every weight and the optimiser's state
-    compute: str = "float32"  # bfloat16 multiplies in bf16 with float32 master weights
-    spread: float = 0.02  # of every initial weight; GPT-2's own, made for widths of several hundred
-
-    def __post_init__(self):
-        require(self.layers >= 1, f"a GPT has layers: layers={self.layers}; use 1 or more")
-        require(
-            self.heads >= 1 and self.width % self.heads == 0,
-            f"heads share the width evenly: width={self.width}, heads={self.heads}; use a divisor of the width",
-        )
-        require(self.hidden >= 1, f"a feed-forward layer has neurons: hidden={self.hidden}; use 1 or more")
-        require(0 <= self.dropout < 1, f"dropout lies in [0, 1): dropout={self.dropout}; use 0 or 0.1")
-        for name in ("weights", "compute"):
-            value = getattr(self, name)
-            require(value in TYPES, f"{name} are float32 or bfloat16: {name}={value!r}; use one of the two")
+SHORT = 4  # tokens up to which reading again costs less than keeping keys and values
 
 
-def paper_text(layers: int, heads: int) -> Architecture:
-    """What the paper states: width 720, hidden 3072."""
-    return Architecture(layers, heads, 720, 3072)
+class GPT(AbstractModel):
+    net: Network
+    pad: Float[Array, " width"]  # what a hidden thought embeds to
+    alphabet: Alphabet = eqx.field(static=True)
+    start: bool = eqx.field(static=True, default=True)
+
+    causal: ClassVar[bool] = True
+    defaults: ClassVar[Defaults] = Defaults(1e-3, 256, 1500, 50, "adam", "cross-entropy")
+
+    def refuses(self, layout: Layout, alphabet: Alphabet) -> str | None:
+        if alphabet != self.alphabet:
+            return f"a GPT reads its own alphabet: {self.alphabet}, the task has {alphabet}; make the model from the task"
+        need, room = layout.positions * layout.slots - 1 + self.start, len(self.net.positions)
+        if need > room:
+            return f"a GPT has learned positions: {need} are needed, {room} are there; make it with room={need} or more"
+        return None
+
+    def fresh(self, key: Key[Array, ""]) -> "GPT":
+        net = self.net
+        made = network(net.architecture, len(net.positions), key, len(net.tokens))
+        pad = net.architecture.spread * jax.random.normal(jax.random.fold_in(key, 1), self.pad.shape)
+        return GPT(made, pad.astype(self.pad.dtype), self.alphabet, self.start)
+
+    def _sequence(self, chains: Chain) -> tuple[Array, Array | None]:
+        """Token numbers and what is hidden, "batch position" (or "position"): everything but the last token."""
+        layout, slots = chains.layout, chains.layout.slots
+        numbers = self.alphabet.numbers(chains.tokens)
+        numbers = numbers.reshape(-1, *numbers.shape[2:])
+        hidden = None if chains.shown is None else jnp.repeat(~chains.shown, slots, axis=0)
+        if self.start:
+            zero, end = jnp.zeros_like(numbers[:1]), layout.inputs * slots
+            numbers = jnp.concatenate([numbers[:end], zero, numbers[end:]])
+            hidden = None if hidden is None else jnp.concatenate([hidden[:end], zero > 0, hidden[end:]])
+        return numbers[:-1].T, None if hidden is None else hidden[:-1].T
+
+    def first_asked(self, layout: Layout) -> int:
+        """The place in the sequence from which the first token of a thought is predicted."""
+        return layout.inputs * layout.slots - 1 + self.start
+
+    def _said(self, logits: Float[Array, "*batch query vocab"], slots: int) -> AbstractSaid:
+        logits = logits.astype(wide(logits))
+        if self.alphabet.signs:
+            margin = logits[..., 0] - logits[..., 1]  # bit 0 is +1
+            return Odds(margin.T.reshape(-1, slots, *margin.shape[:-1]))
+        rows = logits.reshape(*logits.shape[:-2], -1, slots, logits.shape[-1])
+        return Classes(jnp.moveaxis(rows, 0, 2) if rows.ndim == 4 else rows)
+
+    def read(self, chain: Chain, depth: int | None = None, key=None) -> AbstractSaid:
+        numbers, hidden = self._sequence(chain)
+        logits, _ = self.net.continued(embedded(self.net, self.pad, numbers, hidden), key)
+        return self._said(logits[self.first_asked(chain.layout) :], chain.layout.slots)
+
+    def read_batch(self, chains: Chain, depth: int | None = None, key=None) -> AbstractSaid:
+        if self.net.architecture.dropout and key is not None:  # the reductions are exact without it only
+            return super().read_batch(chains, depth, key)
+        numbers, hidden = self._sequence(chains)
+        logits, _ = reduced(self.net, self.pad, numbers, hidden, self.first_asked(chains.layout))
+        return self._said(logits, chains.layout.slots)
+
+    def maps(self, chains: Chain) -> tuple[Float[Array, "batch head query source"], ...]:
+        """Every layer's attention between all places of the sequence, inputs and start token included."""
+        numbers, hidden = self._sequence(chains)
+        return reduced(self.net, self.pad, numbers, hidden, 0)[1]
+
+    def attend(self, chains: Chain) -> Maps:
+        """A thought of several slots looks where its slots look on average."""
+        layout, numbers = chains.layout, self._sequence(chains)
+        _, maps = reduced(self.net, self.pad, *numbers, self.first_asked(layout))
+        end = layout.inputs * layout.slots
+
+        def in_chain(attention: Array) -> Array:  # batch head query source -> head thought position batch
+            rows = attention[:, :, -layout.thoughts * layout.slots :]
+            rows = jnp.concatenate([rows[..., :end], rows[..., end + self.start :], jnp.zeros_like(rows[..., :1])], axis=-1)
+            rows = rows.reshape(*rows.shape[:2], layout.thoughts, layout.slots, layout.positions, layout.slots)
+            return jnp.moveaxis(rows.mean(axis=3).sum(axis=-1), 0, -1)
+
+        return tuple(map(in_chain, maps))
+
+    def rounds(self, layout: Layout):
+        return tuple((thought, thought + 1) for thought in range(layout.thoughts))  # each is read by the next
+
+    def write(self, chains: Chain, key: Key[Array, ""], how: str):
+        layout = chains.layout
+        if how == "soft" or (layout.slots == 1 and layout.thoughts <= SHORT):
+            return self._written(chains, key, how)[0]
+        return self._cached(chains, key, how)
+
+    def _cached(self, chains: Chain, key: Key[Array, ""], how: str):
+        """One token at a time; the prompt is read once, keys and values are kept."""
+        net, layout = self.net, chains.layout
+        heads, compute = net.architecture.heads, working_type(net.architecture)
+        numbers, _ = self._sequence(chains)
+        (batch, length), prompt = numbers.shape, self.first_asked(layout) + 1
+        x, caches = embedded(net, self.pad, numbers[:, :prompt], None), []
+
+        def parts_of(block, x):
+            split = block.project(block.first(x), compute).reshape(batch, x.shape[1], 3, heads, -1)
+            return (jnp.moveaxis(split[:, :, part], 1, 2) for part in range(3))
+
+        def attended(block, x, query, keys, values, seen):
+            scores = query @ keys.mT / np.sqrt(query.shape[-1]).astype(x.dtype)
+            attention = jax.nn.softmax(scores.astype(wide(x)), axis=-1, where=seen[None, None]).astype(x.dtype)
+            x = x + block.out(jnp.moveaxis(attention @ values, 1, 2).reshape(x.shape), compute)
+            return x + block.feed_forward(x, compute)
+
+        for block in net.blocks:
+            query, keys, values = parts_of(block, x)
+            x = attended(block, x, query, keys, values, np.tril(np.ones((prompt, prompt), bool)))
+            room = ((0, 0), (0, 0), (0, length - prompt), (0, 0))
+            caches.append((jnp.pad(keys, room), jnp.pad(values, room)))
+
+        def chosen(x, number):  # the token after x, as a row over the batch
+            said = self._said(net.final(x[:, -1:]) @ net.tokens.T, 1)
+            return said.choose(how, jax.random.fold_in(key, number))[0, 0].astype(chains.tokens.dtype)
+
+        def step(carry, number):
+            token, caches = carry
+            place = prompt + number
+            row = self.alphabet.numbers(token)
+            x = (net.tokens[row] + net.positions[place][None])[:, None]
+            kept = []
+            for block, (keys, values) in zip(net.blocks, caches, strict=True):
+                query, here, value = parts_of(block, x)
+                keys = jax.lax.dynamic_update_slice_in_dim(keys, here, place, 2)
+                values = jax.lax.dynamic_update_slice_in_dim(values, value, place, 2)
+                x = attended(block, x, query, keys, values, (jnp.arange(length) <= place)[None])
+                kept.append((keys, values))
+            return (chosen(x, number + 1), tuple(kept)), token
+
+        first = chosen(x, 0)
+        (last, _), tokens = jax.lax.scan(step, (first, tuple(caches)), jnp.arange(length - prompt))
+        thoughts = jnp.concatenate([tokens, last[None]]).reshape(layout.thoughts, layout.slots, batch)
+        return jnp.concatenate([chains.tokens[: layout.inputs], thoughts])
 
 
-def released_code(layers: int, heads: int) -> Architecture:
-    """What the authors' code does: its `intermediate_size` is ignored (4 x 720), weights and optimiser are bf16, and
-    dropout is that of the pretrained configuration."""
-    return Architecture(layers, heads, 720, 2880, dropout=0.1, weights="bfloat16")
+def gpt(
+    task: AbstractTask,
+    layers: int = 1,
+    heads: int = 4,
+    width: int = 64,
+    hidden: int | None = None,
+    dropout: float = 0.0,
+    weights: str = "float32",
+    compute: str = "float32",
+    spread: float | None = None,
+    start: bool | None = None,
+    room: int | None = None,
+) -> GPT:
+    """A GPT for a task; its weights are drawn per member by `fresh`.
 
-
-PRESETS = {"paper text": paper_text, "released code": released_code}
-
-
-class Norm(eqx.Module):
-    scale: Float[Array, " width"]
-    shift: Float[Array, " width"]
-
-    def __call__(self, x: Float[Array, "*rows width"]) -> Float[Array, "*rows width"]:
-        wide = x.astype(jnp.promote_types(x.dtype, jnp.float32))
-        centred = wide - wide.mean(axis=-1, keepdims=True)
-        spread = jax.lax.rsqrt(jnp.mean(centred**2, axis=-1, keepdims=True) + EPSILON)
-        return ((centred * spread) * along(self.scale, wide) + along(self.shift, wide)).astype(x.dtype)
-
-
-def along(vector: Float[Array, " last"], rows: Float[Array, "*rows _"]) -> Float[Array, "*ones last"]:
-    """The vector with as many axes as the rows, for the tests raise on silent rank promotion."""
-    return vector.reshape((1,) * (rows.ndim - 1) + vector.shape)
-
-
-class Linear(eqx.Module):
-    weight: Float[Array, "source target"]
-    bias: Float[Array, " target"]
-
-    def __call__(self, x: Float[Array, "*rows source"], compute=None) -> Float[Array, "*rows target"]:
-        return product(x, self.weight, compute) + along(self.bias, x)
-
-
-def product(x: Array, weight: Array, compute=None) -> Array:
-    """x @ weight, multiplied in another precision where one is given."""
-    if compute is None:
-        return x @ weight
-    return (x.astype(compute) @ weight.astype(compute)).astype(x.dtype)
-
-
-class Block(eqx.Module):
-    first: Norm
-    project: Linear  # queries, keys and values, in that order
-    out: Linear
-    second: Norm
-    up: Linear
-    down: Linear
-
-    def feed_forward(self, x: Float[Array, "*rows width"], compute=None) -> Float[Array, "*rows width"]:
-        return self.down(jax.nn.gelu(self.up(self.second(x), compute), approximate=True), compute)
-
-
-class GPT(eqx.Module):
-    tokens: Float[Array, "vocab width"]
-    positions: Float[Array, "position width"]
-    blocks: tuple[Block, ...]
-    final: Norm
-    architecture: Architecture = eqx.field(static=True)
-
-    def __call__(
-        self, tokens: Int[Array, " position"], key: Key[Array, ""] | None = None
-    ) -> tuple[Float[Array, "position vocab"], tuple[Float[Array, "head position position"], ...]]:
-        """Logits at every position and the attention of every layer (row = query); a key switches dropout on."""
-        length, heads, compute = len(tokens), self.architecture.heads, working_type(self.architecture)
-        keys = iter(jax.random.split(key, 1 + 3 * len(self.blocks))) if key is not None else None
-        drop = Dropout(self.architecture.dropout, keys)
-        x = drop(self.tokens[tokens] + self.positions[:length])
-        causal, maps = np.tril(np.ones((length, length), bool)), []
-        for block in self.blocks:
-            split = block.project(block.first(x), compute).reshape(length, 3, heads, -1)
-            query, key_, value = split[:, 0], split[:, 1], split[:, 2]
-            scores = jnp.einsum("qhd,jhd->hqj", query, key_) / np.sqrt(query.shape[-1]).astype(x.dtype)
-            attention = jax.nn.softmax(scores.astype(wide(x)), axis=-1, where=causal[None]).astype(x.dtype)
-            maps.append(attention)
-            mixed = jnp.einsum("hqj,jhd->qhd", drop(attention), value).reshape(length, -1)
-            x = x + drop(block.out(mixed, compute))
-            x = x + drop(block.feed_forward(x, compute))
-        return self.final(x) @ self.tokens.T, tuple(maps)
-
-
-class Dropout:
-    """Drops entries with one key after another; without keys it does nothing."""
-
-    def __init__(self, rate: float, keys):
-        self.rate, self.keys = rate, keys if rate else None
-
-    def __call__(self, x: Array) -> Array:
-        if self.keys is None:
-            return x
-        kept = jax.random.bernoulli(next(self.keys), 1 - self.rate, x.shape)
-        return jnp.where(kept, x / (1 - self.rate), 0).astype(x.dtype)
-
-
-def wide(x: Array):
-    """At least float32: where sums need it."""
-    return jnp.promote_types(x.dtype, jnp.float32)
-
-
-def working_type(architecture: Architecture):
-    """The precision of products, None for that of the weights."""
-    return None if architecture.compute == "float32" else TYPES[architecture.compute]
-
-
-def gpt(architecture: Architecture, positions: int, key: Key[Array, ""], vocab: int = 2) -> GPT:
-    """Weights as GPT-2 draws them: N(0, spread^2), the two maps into the residual stream divided by sqrt(2 layers)."""
-    width, hidden = architecture.width, architecture.hidden
-    keys = iter(jax.random.split(key, 2 + 4 * architecture.layers))
-
-    def drawn(*shape: int, scale: float = 1.0) -> Array:
-        return architecture.spread * scale * jax.random.normal(next(keys), shape)
-
-    def norm() -> Norm:
-        return Norm(jnp.ones(width), jnp.zeros(width))
-
-    residual = (2 * architecture.layers) ** -0.5
-    model = GPT(
-        tokens=drawn(vocab, width),
-        positions=drawn(positions, width),
-        blocks=tuple(
-            Block(
-                first=norm(),
-                project=Linear(drawn(width, 3 * width), jnp.zeros(3 * width)),
-                out=Linear(drawn(width, width, scale=residual), jnp.zeros(width)),
-                second=norm(),
-                up=Linear(drawn(width, hidden), jnp.zeros(hidden)),
-                down=Linear(drawn(hidden, width, scale=residual), jnp.zeros(width)),
-            )
-            for _ in range(architecture.layers)
-        ),
-        final=norm(),
-        architecture=architecture,
-    )
-    return jax.tree.map(lambda leaf: leaf.astype(TYPES[architecture.weights]), model)
+    hidden: 4 x width by default. spread: of the initial weights, GPT-2's 0.02 rescaled from its width by default. start: a
+    token between inputs and thoughts, by default for signs. room: places, by default as many as the task needs.
+    """
+    layout, alphabet = task.layout, task.alphabet
+    spread = 0.02 * (720 / width) ** 0.5 if spread is None else spread
+    architecture = Architecture(layers, heads, width, hidden or 4 * width, dropout, weights, compute, spread)
+    start = alphabet.signs if start is None else start
+    need = layout.positions * layout.slots - 1 + start
+    require(room is None or room >= need, f"a GPT has a place for every token: room={room}; use {need} or more")
+    shape = eqx.filter_eval_shape(lambda: network(architecture, room or need, jax.random.key(0), alphabet.vocab))
+    net = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype) if hasattr(leaf, "shape") else leaf, shape)
+    return GPT(net, jnp.zeros(width, TYPES[weights]), alphabet, start)

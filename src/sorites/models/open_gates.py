@@ -5,15 +5,18 @@
 The paper prescribes g from the tree (Eq. 2) and names trainable gates as future work (App. A).
 """
 
+from typing import ClassVar
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..tasks import AbstractTask, Chain, Layout
-from .base import AbstractModel, Prediction, masked_softmax, padded_signs
+from .base import AbstractModel, in_chain_coordinates, masked_softmax, own_layout_only, padded_signs
 from .links import AbstractLink, link_named
 from .masks import lower_levels
+from .said import Signs
 
 
 class OpenGates(AbstractModel):
@@ -24,10 +27,16 @@ class OpenGates(AbstractModel):
     layout: Layout = eqx.field(static=True)
     link: AbstractLink = eqx.field(static=True)
 
-    def embed(self, chain: Chain) -> Float[Array, " position"]:
-        return padded_signs(chain)
+    sees_itself: ClassVar[bool] = True  # a gate that is not open copies what is shown
 
-    def read(self, feed: Float[Array, " position"], depth: int | None = None) -> Prediction:
+    def refuses(self, layout, alphabet):
+        return own_layout_only(self, layout, alphabet)
+
+    def depth_of(self, level):
+        return level
+
+    def read(self, chain: Chain, depth: int | None = None, key=None) -> Signs:
+        feed = padded_signs(chain)
         inputs, thoughts = feed[: self.layout.inputs], feed[self.layout.inputs :]
         depth = self.layout.depth if depth is None else depth
         scores = self.full_attention()[:depth]
@@ -35,7 +44,10 @@ class OpenGates(AbstractModel):
             block = self.link(scores[layer] @ jnp.concatenate([inputs, thoughts]))
             gate = jax.nn.sigmoid(self.gates[layer])
             thoughts = gate * block + (1 - gate) * thoughts
-        return Prediction(thoughts[:, None, None], tuple(scores))
+        return Signs(thoughts[:, None])
+
+    def attend(self, chains: Chain):
+        return in_chain_coordinates(self.attention(), self.layout)
 
     def full_attention(self) -> Float[Array, "layer thought position"]:
         mask = jnp.asarray(lower_levels(self.layout)[self.layout.inputs :])

@@ -12,7 +12,8 @@ from jaxtyping import Array, Float, Key
 
 from ..errors import require
 from ..tasks import AbstractTask, Chain, Layout
-from .base import AbstractModel, Prediction, padded_signs
+from .base import AbstractModel, own_layout_only, padded_signs
+from .said import Signs
 
 
 class Perceptron(AbstractModel):
@@ -36,15 +37,12 @@ class Perceptron(AbstractModel):
             layout=self.layout,
         )
 
-    def embed(self, chain: Chain) -> Float[Array, " input"]:
-        return padded_signs(chain)[: self.layout.inputs]
+    def refuses(self, layout, alphabet):
+        return own_layout_only(self, layout, alphabet)
 
-    def read(self, feed: Float[Array, " input"], depth: int | None = None) -> Prediction:
-        features = jnp.tanh(self.hidden @ feed + self.shift)
-        return Prediction((self.output @ features + self.offset)[:, None, None], ())
-
-    def attention(self) -> tuple[Float[Array, "_query _source"], ...]:
-        return ()
+    def read(self, chain: Chain, depth: int | None = None, key=None) -> Signs:
+        features = jnp.tanh(self.hidden @ padded_signs(chain)[: self.layout.inputs] + self.shift)
+        return Signs((self.output @ features + self.offset)[:, None])
 
 
 def perceptron(task: AbstractTask, width: int = 32) -> Perceptron:

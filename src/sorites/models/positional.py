@@ -2,7 +2,7 @@
 
     z_m = sum_j softmax_j(w_m) x_j over the mask,   prediction = phi(z_m)
 
-It reads the thoughts before m as they stand: applied again and again to its own output it writes a chain (`write`).
+It reads the thoughts before m as they stand: applied again and again to its own output it writes a chain (`write_soft`).
 """
 
 import functools
@@ -17,10 +17,11 @@ from jaxtyping import Array, Float, Num
 
 from ..errors import SpecError
 from ..tasks import AbstractTask, Chain, Layout
-from .base import AbstractModel, Prediction, masked_softmax, padded_signs
+from .base import AbstractModel, Rounds, in_chain_coordinates, masked_softmax, own_layout_only, padded_signs
 from .links import AbstractLink
 from .masks import MASKS, Mask
 from .policies import any_link_named
+from .said import Signs
 
 
 class Positional(AbstractModel):
@@ -31,15 +32,18 @@ class Positional(AbstractModel):
     link: AbstractLink = eqx.field(static=True)
     mask: Callable[[Layout], Mask] = eqx.field(static=True)
 
-    def embed(self, chain: Chain) -> Float[Array, " position"]:
-        return padded_signs(chain)
+    def refuses(self, layout, alphabet):
+        refused = own_layout_only(self, layout, alphabet)
+        if refused is None and not self.mask(layout)[layout.inputs :].any(axis=1).all():
+            return "a thought reads something: the mask hides every position from one of them; use another mask"
+        return refused
 
-    def read(self, feed: Float[Array, " position"], depth: int | None = None) -> Prediction:
-        scores = self.full_attention()
-        return Prediction(self.link(scores @ feed)[:, None, None], (scores,))
+    def read(self, chain: Chain, depth: int | None = None, key=None) -> Signs:
+        """One chain or a batch; one layer, so there is no depth to choose."""
+        return Signs(self.link(self.full_attention() @ padded_signs(chain))[:, None])
 
-    def read_batch(self, chains: Chain, depth: int | None = None) -> Float[Array, "thought slot class batch"]:
-        return self.link(self.full_attention() @ padded_signs(chains))[:, None, None]
+    def read_batch(self, chains: Chain, depth: int | None = None, key=None) -> Signs:
+        return self.read(chains)
 
     def read_level(
         self, attention: Float[Array, "thought position"], tokens: Num[Array, "known batch"], level: int
@@ -56,7 +60,26 @@ class Positional(AbstractModel):
     def attention(self) -> tuple[Float[Array, "_query _source"], ...]:
         return (self.full_attention(),)
 
-    def write(
+    def attend(self, chains: Chain):
+        return in_chain_coordinates(self.attention(), self.layout)
+
+    def own(self, chains: Chain, key, how: str, depth: int | None = None):
+        """Level by level over the batch: each level reads the few positions that its mask allows."""
+        layout, attention = self.layout, self.full_attention()
+        tokens = chains.tokens[: layout.inputs, 0]
+        tokens = tokens.astype(attention.dtype) if how == "soft" else tokens
+        said = []
+        for level in range(1, layout.depth + 1):
+            here = Signs(self.read_level(attention, tokens, level)[:, None])
+            said.append(here.means)
+            token = here.choose(how, jax.random.fold_in(key, level))[:, 0].astype(tokens.dtype)
+            tokens = jnp.concatenate([tokens, token])
+        return tokens[:, None], Signs(jnp.concatenate(said))
+
+    def write(self, chains: Chain, key, how: str):
+        return self.own(chains, key, how)[0]
+
+    def write_soft(
         self, inputs: Float[Array, "input batch"], gates: Float[Array, " thought"] | None = None
     ) -> Float[Array, "thought batch"]:
         """The model's own soft chain over the inputs: thoughts in order, as many at once as the mask allows.
@@ -66,19 +89,16 @@ class Positional(AbstractModel):
         """
         scores, start = self.full_attention(), self.layout.inputs
         gates = jnp.ones(len(scores), scores.dtype) if gates is None else gates
-        return _written(self.link, tuple(self.rounds()), scores[:, start:], scores[:, :start] @ inputs, gates)
+        return _written(self.link, self.rounds(self.layout), scores[:, start:], scores[:, :start] @ inputs, gates)
 
-    def rounds(self) -> list[tuple[int, int]]:
+    def rounds(self, layout: Layout) -> Rounds:
         """Ranges of thoughts that do not read each other: levels under a level mask, single ones under a causal one."""
-        inner = np.asarray(self.mask(self.layout))[self.layout.inputs :, self.layout.inputs :]
+        inner = np.asarray(self.mask(layout))[layout.inputs :, layout.inputs :]
         bounds = [0]
         for thought in range(len(inner)):
             if inner[thought, bounds[-1] : thought].any():
                 bounds.append(thought)
-        return list(itertools.pairwise([*bounds, len(inner)]))
-
-
-Rounds = tuple[tuple[int, int], ...]
+        return tuple(itertools.pairwise([*bounds, len(inner)]))
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1))

@@ -7,12 +7,13 @@ The gate only decides what later layers read: the shown thought, or the phi-outp
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array
 
 from ..tasks import AbstractTask, Chain, Layout
-from .base import AbstractModel, Prediction, padded_signs
+from .base import AbstractModel, in_chain_coordinates, own_layout_only, padded_signs
 from .gated import Live, climb, live_shapes
 from .links import AbstractLink, link_named
+from .said import Signs
 
 
 class Reader(AbstractModel):
@@ -22,24 +23,29 @@ class Reader(AbstractModel):
     layout: Layout = eqx.field(static=True)
     link: AbstractLink = eqx.field(static=True)
 
-    def embed(self, chain: Chain) -> tuple[Float[Array, " position"], Bool[Array, " position"]]:
-        return padded_signs(chain), chain.shown
+    def refuses(self, layout, alphabet):
+        return own_layout_only(self, layout, alphabet)
 
-    def read(self, feed, depth: int | None = None) -> Prediction:
-        signs, shown = feed
+    def depth_of(self, level):
+        return level
+
+    def read(self, chain: Chain, depth: int | None = None, key=None) -> Signs:
+        """One chain or a batch."""
+        signs, shown = padded_signs(chain), chain.shown
         ends, depth = self.layout.ends, self.layout.depth if depth is None else depth
-        attention = self.attention()[:depth]
 
         def reads(level: int, output: Array) -> Array:
             here = slice(ends[level - 1], ends[level])
-            return jnp.where(shown[here], signs[here], output)
+            return signs[here] if shown is None else jnp.where(shown[here], signs[here], output)
 
-        outputs = climb(attention, signs[: ends[0]], self.link, reads)
-        values = jnp.concatenate([*outputs, signs[ends[depth] :]])
-        return Prediction(values[:, None, None], attention)
+        outputs = climb(self.attention()[:depth], signs[: ends[0]], self.link, reads)
+        return Signs(jnp.concatenate([*outputs, signs[ends[depth] :]])[:, None])
 
-    def read_batch(self, chains: Chain, depth: int | None = None):
-        return self.read((padded_signs(chains), chains.shown), depth).scores
+    def read_batch(self, chains: Chain, depth: int | None = None, key=None) -> Signs:
+        return self.read(chains, depth)
+
+    def attend(self, chains: Chain):
+        return in_chain_coordinates(self.attention(), self.layout)
 
     def attention(self) -> Live:
         return tuple(jax.nn.softmax(weight, axis=-1) for weight in self.weights)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, runtime_checkable
 
 from ..ledger import Scale
-from ..training import Course, Pupil, Run, Taught, Trained
+from ..training import Run, Trained
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -20,8 +20,6 @@ class Training(Protocol):
     """Who trains: a store, which does so once, or `sorites.training` itself."""
 
     def train(self, runs: Run | Sequence[Run], seeds: Sequence[int]) -> Trained: ...
-
-    def teach(self, course: Course, pupils: Sequence[Pupil]) -> Taught: ...
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,36 +1,44 @@
 """Where a model looks: mass on the children of each thought, entropy, concentration."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from ..models import AbstractModel
-from ..tasks import Layout
+from ..errors import require
+from ..models import GPT, AbstractModel
+from ..tasks import Chain
 from .base import AbstractProbe
 
 
 def child_masses(
-    model: AbstractModel, layout: Layout, children: Int[Array, "thought child"]
+    model: AbstractModel, children: Int[Array | np.ndarray, "thought child"], chains: Chain | None = None
 ) -> Float[Array, "thought child"]:
-    """Attention of each thought on each of its children, in the layer that writes its level."""
-    layers, inputs, ends = model.attention(), layout.inputs, layout.ends
-    if len(layers) == 1 and layout.depth > 1:  # one layer writes every level
-        return jnp.take_along_axis(layers[0], children, axis=1)
-    rows = [
-        jnp.take_along_axis(layer, children[ends[level] - inputs : ends[level + 1] - inputs], axis=1)
-        for level, layer in enumerate(layers)
+    """Mean attention of each thought on each of its children, in the layer and head that looks at them most. Where
+    attention does not depend on the input no chains are needed."""
+    children = jnp.asarray(children)
+    each = [  # layer by layer: head thought child
+        jnp.take_along_axis(layer.mean(axis=-1), jnp.broadcast_to(children[None], (layer.shape[0], *children.shape)), axis=2)
+        for layer in model.attend(chains)  # pyright: ignore
     ]
-    return jnp.concatenate(rows)
+    heads = jnp.concatenate(each)
+    best = jnp.argmax(heads.sum(axis=-1), axis=0)
+    return jnp.take_along_axis(heads, best[None, :, None], axis=0)[0]
 
 
 class ChildMass(AbstractProbe):
-    """Per level, the smallest attention mass that any of its thoughts has on its children together."""
+    """Per level, the smallest attention mass that any of its thoughts has on its children together; where attention depends
+    on the input, the mean over the first `count` chains."""
+
+    count: int = eqx.field(static=True, default=64)
 
     def __call__(self, model, task, secret, chains, taught):
         layout = task.layout
-        mass = child_masses(model, layout, task.children(secret)).sum(axis=1)
-        levels = np.asarray(layout.levels)
+        some = jax.tree.map(lambda leaf: leaf[..., : self.count], chains)
+        mass = child_masses(model, task.children(secret), some).sum(axis=1)
+        counted, levels = task.counted(secret), np.asarray(layout.levels)
+        mass = mass if isinstance(counted, np.ndarray) else jnp.where(counted, mass, jnp.inf)
         return {"child_mass": jnp.stack([mass[levels == level].min() for level in range(1, layout.depth + 1)])}
 
 
@@ -44,7 +52,20 @@ class Entropy(AbstractProbe):
     """Per layer, the mean normalised entropy of the rows that it writes; log 2 / log sources at the goal."""
 
     def __call__(self, model, task, secret, chains, taught):
+        require(hasattr(model, "attention"), "this entropy is of attention by position; use HeadEntropy for a gpt")
         return {"entropy": jnp.stack([normalised_entropy(layer).mean() for layer in model.attention()])}
+
+
+class HeadEntropy(AbstractProbe):
+    """Of a GPT: wen's normalised entropies of every head over the first `count` chains."""
+
+    count: int = eqx.field(static=True, default=64)
+
+    def __call__(self, model, task, secret, chains, taught):
+        require(isinstance(model, GPT), f"attention heads are those of a gpt: {type(model).__name__}; use Entropy")
+        some = jax.tree.map(lambda leaf: leaf[..., : self.count], chains)
+        first = model.first_asked(task.layout)
+        return head_entropies(model.maps(some), first, first + jnp.sum(task.counted(secret)))
 
 
 def head_entropies(

@@ -1,4 +1,4 @@
-"""How well a model does: the stage's own loss, the answer from the inputs alone, every level's thoughts."""
+"""How well a model does. A metric is named by what was read: `padded.answer`, `rolled.levels`, `own.loss`."""
 
 import functools
 import operator
@@ -8,50 +8,94 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..supervision import Own, Shown, inputs_only
+from ..errors import require
+from ..models import AbstractModel, Positional
+from ..supervision import AbstractFilter, AbstractPrefix, Own, Shown, Written, inputs_only
+from ..tasks import Layout
 from .base import AbstractProbe
+
+READINGS = {
+    "padded": "every thought padded, all layers read: one forward pass, as an internalised chain is tested",
+    "forced": "every true thought shown",
+    "rolled": "its own greedy thoughts",
+    "soft": "its own soft thoughts",
+}
 
 
 class Loss(AbstractProbe):
-    """The objective of the stage on held-out chains."""
+    """`own.loss`: the objective of the stage on held-out chains."""
 
     def __call__(self, model, task, secret, chains, taught):
-        key = jax.random.key(0)  # held-out chains are fixed; own sampled thoughts are too
-        terms = [term(model, task, secret, chains, key) for term in taught]
-        return {"loss": functools.reduce(operator.add, terms)}
+        terms = [term(model, task, secret, chains, None) for term in taught]
+        return {"own.loss": functools.reduce(operator.add, terms)}
 
 
-class Answer(AbstractProbe):
-    """The last thought, every thought padded and all layers read: one forward pass, as Log-ICoT is tested.
+class Outcome(AbstractProbe):
+    """Under one way of reading: the share of right answers, the largest error of an answer, the share of chains with every
+    thought right, and the share of right thoughts on each level. For a causal model that reads tokens, `forced.chain`
+    equals `rolled.chain` at a fraction of the cost."""
 
-    `rolls` generates the thoughts instead, greedily, level by level, and names its columns `rolled_...`.
-    """
+    reading: str = eqx.field(static=True, default="padded")
 
-    rolls: bool = eqx.field(static=True, default=False)
-
-    def __call__(self, model, task, secret, chains, taught):
-        prefix = Own("greedy") if self.rolls else Shown(inputs_only(task.layout))
-        name = "rolled_" if self.rolls else ""
-        score = prefix(model, chains, jax.random.key(0), None).scores[-1, 0]
-        truth = chains.tokens[-1, 0]
-        if score.shape[0] > 1:
-            return {f"{name}accuracy": jnp.mean(jnp.argmax(score, axis=0) == truth)}
-        right = score[0] * truth > 0
-        return {f"{name}accuracy": jnp.mean(right), f"{name}error": jnp.max(jnp.abs(score[0] - truth))}
-
-
-class Levels(AbstractProbe):
-    """Share of right thoughts on each level, every thought padded and all layers read; `rolls` generates the thoughts
-    instead, greedily."""
-
-    rolls: bool = eqx.field(static=True, default=False)
+    def __check_init__(self):
+        known = ", ".join(READINGS)
+        require(self.reading in READINGS, f"a reading is one of {known}: reading={self.reading!r}; use one of these")
 
     def __call__(self, model, task, secret, chains, taught):
-        layout = task.layout
-        prefix = Own("greedy") if self.rolls else Shown(inputs_only(layout))
-        reading = prefix(model, chains, jax.random.key(0), None)
-        truth, scores = chains.tokens[layout.inputs :], reading.scores
-        right = jnp.argmax(scores, axis=2) == truth if scores.shape[2] > 1 else scores[:, :, 0] * truth > 0
-        share = jnp.mean(right, axis=(1, 2))
+        layout, name = task.layout, self.reading
+        said = _prefix(name, model, layout)(model, chains, None, None).said
+        truth, counted, answer = chains.tokens[layout.inputs :], task.counted(secret), task.answer(secret)
+        right = jnp.all(said.right(truth), axis=1, keepdims=True)  # of every slot
         levels = np.asarray(layout.levels)[None, :] == np.arange(1, layout.depth + 1)[:, None]
-        return {"thoughts": levels @ share / levels.sum(axis=1)}
+        shares = levels @ jnp.mean(right, axis=(1, 2)) / levels.sum(axis=1)
+        if not isinstance(counted, np.ndarray):
+            shares = jnp.where(levels @ counted.astype(shares.dtype) > 0, shares, jnp.nan)
+        return {
+            f"{name}.answer": jnp.mean(right[answer, 0]),
+            f"{name}.error": jnp.max(said.distance(truth)[answer]),
+            f"{name}.chain": jnp.mean(jnp.all(right[:, 0] | ~counted[:, None], axis=0)),
+            f"{name}.levels": shares,
+        }
+
+
+def _prefix(name: str, model: AbstractModel, layout: Layout) -> AbstractPrefix:
+    if name == "padded":
+        return Shown(inputs_only(layout))
+    if name == "soft":
+        return Written() if isinstance(model, Positional) else Own("soft")
+    return Shown() if name == "forced" else Own("greedy")
+
+
+class Reward(AbstractProbe):
+    """`sampled.reward`: the mean process reward of its own sampled thoughts, each judged by its own prefix."""
+
+    def __call__(self, model, task, secret, chains, taught):
+        tokens, said = model.own(chains, jax.random.key(0), "sampled")
+        agreement = said.agreement(tokens[task.layout.inputs :], task.relabel(secret, tokens))
+        return {"sampled.reward": jnp.mean(agreement)}
+
+
+class Released(AbstractProbe):
+    """1 for each level that the filter lets through."""
+
+    filter: AbstractFilter
+
+    def __call__(self, model, task, secret, chains, taught):
+        assert isinstance(model, Positional)
+        return {"released": self.filter(model)}
+
+
+class Elsewhere(AbstractProbe):
+    """Other probes on a task of their own, a longer one perhaps: their names end in `@label`."""
+
+    task: eqx.Module
+    probes: tuple[AbstractProbe, ...]
+    label: str = eqx.field(static=True)
+    count: int = eqx.field(static=True, default=256)
+
+    def __call__(self, model, task, secret, chains, taught):
+        there = self.task.sample(secret, jax.random.key(1), self.count)  # pyright: ignore
+        found = {}
+        for probe in self.probes:
+            found |= probe(model, self.task, secret, there, taught)  # pyright: ignore
+        return {f"{name}@{self.label}": value for name, value in found.items()}

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import SpecError, require
-from ..training import Course, Pupil, Run
+from ..training import Run
 from .spec import Description, canonical, describe, modules_of
 
-SCHEMA = 1  # of the description and of the folders
+SCHEMA = 2  # of the description and of the folders
 PACKAGE = Path(__file__).parents[1]
 NUMERIC = ("tasks", "models", "supervision", "probes", "training")
 LIBRARIES = {"jax", "jaxlib", "equinox", "optax", "numpy", "ml_dtypes"}  # meta.json records their versions
@@ -89,16 +89,6 @@ def identities(runs: Run | Sequence[Run], seeds: Sequence[int]) -> list[Identity
     for run, seed in zip(runs, map(int, seeds), strict=True):
         description, text = known[id(run)]
         members.append(Identity(short_hash(f"{text}\n{seed}"), seed, description))
-    return members
-
-
-def pupil_identities(course: Course, pupils: Sequence[Pupil]) -> list[Identity]:
-    """One identity per pupil of a course; the seed stands beside the spec, as everywhere."""
-    source, members = fingerprint(course), []
-    for pupil in pupils:
-        lesson = {"course": describe(course), "pupil": describe(pupil)}
-        seed = lesson["pupil"].pop("seed")
-        members.append(Identity(short_hash(f"{canonical([SCHEMA, lesson, source])}\n{seed}"), seed, lesson))
     return members
 
 

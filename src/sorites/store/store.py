@@ -11,21 +11,21 @@ from typing import Any
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 
 from ..errors import require
-from ..models.gpt import GPT, gpt
-from ..training import Course, History, Progress, Pupil, Run, Taught, Trained, teach, train
-from ..training.sequences import secrets_of
+from ..training import History, Progress, Run, Trained, train
+from ..training.ensemble import LARGE
 from .folder import MODEL, TABLES, Damaged, Folder, open_aside, read_folder, settle, write_aside
 from .frames import history_bytes, history_from, members_bytes, require_packages, shapes
 from .gather import Kept, Place, gather
-from .identity import Identity, identities, pupil_identities, spec_record
+from .identity import Identity, identities, spec_record
 from .provenance import provenance
 from .verdicts import Record, put_verdict, safe, verdicts
 from .weights import models_bytes, models_from, structure_of
 
 GROUP = 64  # members per folder: what a kill can cost
-PUPILS = 8  # the same for GPTs, which train for longer
+FEW = 8  # the same for large models, which train for longer
 
 
 def default_root() -> Path:
@@ -50,44 +50,22 @@ class Store:
         seeds: Sequence[int],
         lanes: str = "auto",
         progress: Callable[[Progress], None] | None = None,
-        group: int = GROUP,
+        group: int | None = None,
     ) -> Trained:
         """As `sorites.training.train`, but only the members that are not stored yet, a group at a time."""
         require(len(seeds) > 0, "an ensemble needs at least one seed: seeds=0; use 1 or more")
         each = [runs] * len(seeds) if isinstance(runs, Run) else list(runs)
         _require_alike(each)
+        group = group or (FEW if each[0].model.weights_count > LARGE else GROUP)
 
         def missing(places: list[int]) -> Kept:
             chosen = [each[place] for place in places]
             one = all(run is chosen[0] for run in chosen)
-            trained = train(chosen[0] if one else chosen, [seeds[place] for place in places], lanes, progress)
+            trained = train(chosen[0] if one else chosen, [seeds[place] for place in places], lanes, progress=progress)
             return Kept(trained.history, trained.models)
 
-        return Trained(*self._complete(identities(runs, seeds), group, missing, lambda: structure_of(each[0])))
-
-    def teach(
-        self,
-        course: Course,
-        pupils: Sequence[Pupil],
-        lanes: str = "auto",
-        progress: Callable[[Progress], None] | None = None,
-        group: int = PUPILS,
-    ) -> Taught:
-        """As `sorites.training.teach`, but only the pupils that are not stored yet, a group at a time."""
-        require(len(pupils) > 0, "an ensemble needs at least one pupil: pupils=0; use 1 or more")
-        begun = time.perf_counter()
-
-        def missing(places: list[int]) -> Kept:
-            taught = teach(course, [pupils[place] for place in places], lanes, progress=progress)
-            return Kept(taught.history, taught.models)
-
-        def structure() -> GPT:
-            return eqx.filter_eval_shape(gpt, course.architecture, course.task.length, jax.random.key(0))
-
-        found = self._complete(pupil_identities(course, pupils), group, missing, structure)
-        seconds = time.perf_counter() - begun
-        return Taught(found.history, found.models, secrets_of(course, pupils), tuple(pupils), course, seconds,
-                      pace=float("nan"), finished=True)  # fmt: skip
+        kept = self._complete(identities(runs, seeds), group, missing, lambda: structure_of(each[0]))
+        return Trained(kept.history, kept.models, _secrets(each, seeds))
 
     def find(self, runs: Run | Sequence[Run], seeds: Sequence[int]) -> list[Path | None]:
         """For each seed the folder that holds its member, or None."""
@@ -194,6 +172,12 @@ def load(folder: Folder, structure: Any) -> Kept:
         return Kept(history, models_from(contents[2], structure, len(folder.ids)))
     except (ValueError, KeyError, TypeError) as error:  # the bytes are right, so their writer was not
         raise Damaged(f"{folder.path} is damaged: {error}") from None
+
+
+def _secrets(runs: list[Run], seeds: Sequence[int]) -> Any:
+    """What each member had to find: it follows from run and seed, so it is not stored."""
+    drawn = [run.task.draw(jax.random.split(jax.random.key(seed), 4)[0]) for run, seed in zip(runs, seeds, strict=True)]
+    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *drawn)
 
 
 def _require_alike(runs: list[Run]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Array, Int
 
 from ..errors import require
-from .sources import AbstractSource
+from .sources import AbstractSource, descend, zero_slope
 
 
 def _count(value) -> Array | np.ndarray:
@@ -33,12 +33,11 @@ class Blocks(AbstractSource):
     def samples(self) -> Any:  # one number per member once members are stacked
         return self.block * np.asarray(self.count, np.int64)
 
-    def __call__(self, objective, model, task, secret, pool, key):
+    def gradient(self, objective, model, task, draw):
         def add(index, total):
-            draw, choose = jax.random.split(jax.random.fold_in(key, index))
-            gradient = eqx.filter_grad(objective)(model, task.sample(secret, draw, self.block), choose)
-            return jax.tree.map(jnp.add, total, gradient)
+            make, choose = jax.random.split(jax.random.fold_in(draw.key, index))
+            found = descend(objective, model, task.sample(draw.secret, make, self.block), choose)
+            return jax.tree.map(jnp.add, total, found)
 
-        zero = jax.tree.map(jnp.zeros_like, eqx.filter(model, eqx.is_inexact_array))
-        total = jax.lax.fori_loop(0, jnp.asarray(self.count), add, zero)
+        total = jax.lax.fori_loop(0, jnp.asarray(self.count), add, zero_slope(model))
         return jax.tree.map(lambda leaf: leaf / self.count, total)

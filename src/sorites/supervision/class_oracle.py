@@ -17,7 +17,7 @@ from ..models import AbstractModel
 from ..tasks import AbstractTask, Boolean, Chain
 from ..theory.krawtchouk import mean_label
 from ..theory.parity_class import subsets
-from .sources import AbstractSource, Objective, _scalar
+from .sources import AbstractSource, Objective, _scalar, descend
 
 LARGEST = 2**23  # chains of a whole class in one gradient
 
@@ -26,9 +26,10 @@ def _flag(value) -> Array | np.ndarray:
     return value if isinstance(value, jax.Array) else np.asarray(value, bool)
 
 
-class Answer(NamedTuple):
+class Told(NamedTuple):
     """What the oracle said, how far the truth was from the class mean, and whether it had to tell."""
 
+    loss: Float[Array, ""]  # of the true target
     gradient: AbstractModel
     deviation: Float[Array, ""]
     told: Bool[Array, ""]
@@ -62,7 +63,7 @@ class ClassOracle(AbstractSource):
     def samples(self) -> int:
         return 0 if self.pool is None else self.pool  # every input is no sample
 
-    def prepare(self, task: AbstractTask, secret, key: Key[Array, ""]) -> Known:  # pyright: ignore
+    def prepare(self, task: AbstractTask, secret, key: Key[Array, ""], teacher=None) -> Known:  # pyright: ignore
         parity = isinstance(task, Boolean) and task.gate.name == "parity"
         require(parity, "the class is that of all k-parities: another task was given; use Parity")
         assert isinstance(task, Boolean)
@@ -75,16 +76,17 @@ class ClassOracle(AbstractSource):
         everyone = mean_chains(task, inputs) if self.answer_only else class_chains(task, inputs)
         return Known(task.think(secret, inputs), everyone)
 
-    def answer(self, objective: Objective, model: AbstractModel, known: Known, key: Key[Array, ""]) -> Answer:
-        true = eqx.filter_grad(objective)(model, known.own, key)
-        mean = eqx.filter_grad(objective)(model, known.everyone, key)
+    def answer(self, objective: Objective, model: AbstractModel, known: Known, key: Key[Array, ""]) -> Told:
+        loss, true = descend(objective, model, known.own, key)
+        _, mean = descend(objective, model, known.everyone, key)
         apart = jax.tree.map(lambda a, b: jnp.sum((a - b) ** 2), true, mean)
         deviation = jnp.sqrt(jax.tree.reduce(jnp.add, apart))
         told = (deviation > self.error) ^ self.printed
-        return Answer(jax.tree.map(lambda a, b: jnp.where(told, a, b), true, mean), deviation, told)
+        return Told(loss, jax.tree.map(lambda a, b: jnp.where(told, a, b), true, mean), deviation, told)
 
-    def __call__(self, objective, model, task, secret, pool, key):
-        return self.answer(objective, model, pool, key).gradient
+    def gradient(self, objective, model, task, draw):
+        told = self.answer(objective, model, draw.pool, draw.key)
+        return told.loss, told.gradient
 
 
 def mean_chains(task: Boolean, inputs: Int[Array, "bits count"]) -> Chain:
@@ -93,7 +95,7 @@ def mean_chains(task: Boolean, inputs: Int[Array, "bits count"]) -> Chain:
     minus = jnp.sum(inputs < 0, axis=0)
     thoughts = jnp.zeros((task.layout.thoughts, inputs.shape[1])).at[-1].set(jnp.asarray(table)[minus])
     tokens = jnp.concatenate([inputs.astype(thoughts.dtype), thoughts])
-    return Chain(tokens[:, None], jnp.ones(tokens.shape, bool))
+    return Chain(tokens[:, None], task.layout)
 
 
 def class_chains(task: Boolean, inputs: Int[Array, "bits count"]) -> Chain:

@@ -25,7 +25,7 @@ def assignments(count: int) -> Int[np.ndarray, "token state"]:
     return 1 - 2 * ((codes[None] >> np.arange(count)[:, None]) & 1)
 
 
-class Levels(eqx.Module):
+class LevelMeans(eqx.Module):
     """One level as the model meets it: the mean of each thought, and how likely each state before it is."""
 
     means: Float[Array, "thought _input _state"]  # an axis of one where the level does not depend on it
@@ -35,7 +35,7 @@ class Levels(eqx.Module):
 
 def walk(
     model: Positional, inputs: Int[Array | np.ndarray, "bit input"], discount: float | Array = 1.0
-) -> tuple[list[Levels], Float[Array, "input state"]]:
+) -> tuple[list[LevelMeans], Float[Array, "input state"]]:
     """Every level, and the distribution of the last one. Gradients reach the distribution of the level before scaled by
     `discount`: a reward t levels later is seen through discount^t (0: Eq. 6, 1: Lemma D.1)."""
     layout, attention, mask = model.layout, model.full_attention(), model.mask(model.layout)
@@ -53,7 +53,7 @@ def walk(
             reached = reached + (rows[:, : layout.inputs] @ inputs.astype(rows.dtype))[:, :, None]
         means = model.link(reached)
         chance = discount * chance + (1 - discount) * jax.lax.stop_gradient(chance)
-        found.append(Levels(means, states, chance))
+        found.append(LevelMeans(means, states, chance))
         joint = _joint(means)
         chance = chance @ joint[0] if len(joint) == 1 else jnp.einsum("is,isn->in", chance, joint)
         states = assignments(end - start)
@@ -140,10 +140,14 @@ class ExactReward(AbstractSource):
     def samples(self) -> int:
         return 2**self.bits
 
-    def __call__(self, objective, model, task, secret, pool, key):
+    def gradient(self, objective, model, task, draw):
+        require(
+            isinstance(task, Boolean) and task.decomposition in ("tree", "serial") and isinstance(model, Positional),
+            f"exact rewards are for trees and serial chains on `positional`: task={type(task).__name__}; sample instead",
+        )
         assert isinstance(task, Boolean)
 
         def loss(model):
-            return -expected_reward(model, task, secret, self.where, self.labels, jnp.asarray(self.discount))
+            return -expected_reward(model, task, draw.secret, self.where, self.labels, jnp.asarray(self.discount))
 
-        return eqx.filter_grad(loss)(model)
+        return eqx.filter_value_and_grad(loss)(model)

@@ -11,8 +11,12 @@ from ..errors import require
 from ..tasks import Layout
 from .labels import AbstractLabels, FromPrefix, Truth
 from .prefix import Own
-from .signals import AbstractSignal, ExpectedReward, Hinge
-from .supervision import Supervision
+from .signals import AbstractSignal, ExpectedReward, Hinge, weights_of
+from .supervision import Batch, Supervision
+
+
+def _scalar(value) -> Array | np.ndarray:
+    return value if isinstance(value, jax.Array) else np.asarray(value, np.float32)
 
 
 def credit(layout: Layout, how: str = "step", discount: float = 1.0) -> Float[np.ndarray, "thought thought"]:
@@ -50,8 +54,8 @@ class PolicyGradient(AbstractSignal):
             f"a group baseline compares chains of one input: group={self.group}; use 2 or more",
         )
 
-    def advantage(self, labels, where, tokens):
-        gains = where[..., None] * (labels * tokens)
+    def advantage(self, said, labels, where, tokens):
+        gains = weights_of(where) * said.agreement(tokens, labels)
         found = jnp.einsum("ij,jsb->isb", jnp.asarray(self.credit), gains)
         if self.baseline == "batch":
             return found - found.mean(axis=-1, keepdims=True)
@@ -63,10 +67,26 @@ class PolicyGradient(AbstractSignal):
             return split.reshape(found.shape)
         return found
 
-    def __call__(self, scores, labels, where, tokens):
-        likelihood = (1 + tokens * scores[:, :, 0]) / 2  # only of sampled tokens, so never zero
-        advantage = jax.lax.stop_gradient(self.advantage(labels, where, tokens))
-        return -jnp.sum(advantage * jnp.log(likelihood)) / scores.shape[-1]
+    def __call__(self, said, labels, where, tokens):
+        advantage = jax.lax.stop_gradient(self.advantage(said, labels, where, tokens))
+        return -jnp.sum(advantage * said.log_prob(tokens)) / tokens.shape[-1]
+
+
+class Clipped(AbstractSignal):
+    """The surrogate min(r A, clip(r, 1 - ratio, 1 + ratio) A) per token, r the ratio to the policy that wrote the batch
+    (ratio 0: unclipped importance weighting). The advantage, with its baseline and groups, is that of `signal`. A stage
+    with `reuse` takes several updates on one batch; on the first, r = 1 and this is the policy gradient."""
+
+    signal: PolicyGradient
+    ratio: Float[Array | np.ndarray, ""] = eqx.field(converter=_scalar)
+
+    def __call__(self, said, labels, where, tokens):
+        return self.signal(said, labels, where, tokens)
+
+    def surrogate(self, said, batch: Batch) -> Float[Array, ""]:
+        ratio = jnp.exp(said.log_prob(batch.tokens) - batch.old)
+        held = jnp.where(self.ratio > 0, jnp.clip(ratio, 1 - self.ratio, 1 + self.ratio), ratio)
+        return -jnp.sum(jnp.minimum(ratio * batch.advantage, held * batch.advantage)) / batch.tokens.shape[-1]
 
 
 class Unlearned(AbstractSignal):
@@ -76,12 +96,11 @@ class Unlearned(AbstractSignal):
     signal: AbstractSignal
     levels: tuple[int, ...] = eqx.field(static=True)
 
-    def __call__(self, scores, labels, where, tokens):
-        own = jnp.where(scores[:, :, 0] >= 0, 1, -1)
-        wrong = jnp.any(own != labels, axis=(1, 2))
+    def __call__(self, said, labels, where, tokens):
+        wrong = jnp.any(said.greedy() != labels, axis=(1, 2))
         same = np.asarray(self.levels)[:, None] == np.asarray(self.levels)[None, :]
         erring = (same & wrong[None, :]).any(axis=1)
-        return self.signal(scores, labels, where * erring[:, None], tokens)
+        return self.signal(said, labels, where * erring[:, None], tokens)
 
 
 def process_reward(
@@ -96,3 +115,10 @@ def self_generated(layout: Layout, signal: AbstractSignal | None = None, flips=N
     """SFT without teacher forcing: own greedy thoughts, which are constants, and true labels (Eq. 11)."""
     where = np.full((layout.thoughts, layout.slots), 1 / layout.thoughts)
     return Supervision(Own("greedy"), Truth(), where, signal or Hinge(), flips=flips)
+
+
+def outcome_reward(layout: Layout, signal: AbstractSignal | None = None) -> Supervision:
+    """RL: own sampled thoughts, and the answer alone is rewarded; every token is credited with it."""
+    where = np.zeros((layout.thoughts, layout.slots))
+    where[-1] = 1
+    return Supervision(Own("sampled"), Truth(), where, signal or PolicyGradient(credit(layout, "return"), "batch"))

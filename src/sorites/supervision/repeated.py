@@ -25,8 +25,6 @@ class Repeated(AbstractSource):
     def samples(self) -> int:
         return self.batch
 
-    def __call__(self, objective, model, task, secret, pool, key):
-        draw, choose = jax.random.split(key)
-        chains = task.sample(secret, draw, self.batch // self.times)
-        chains = jax.tree.map(lambda leaf: jnp.repeat(leaf, self.times, axis=-1), chains)
-        return eqx.filter_grad(objective)(model, chains, choose)
+    def chains(self, task, draw, key):
+        chains = task.sample(draw.secret, key, self.batch // self.times)
+        return jax.tree.map(lambda leaf: jnp.repeat(leaf, self.times, axis=-1), chains)

@@ -1,6 +1,6 @@
 """What is minimised: losses on labels, and surrogates whose gradient is a policy gradient.
 
-Every signal is a mean over the batch of a sum over thoughts, weighted by `where`.
+Every signal is a mean over the batch of a sum over thoughts, weighted by `where`, and asks only what was said.
 """
 
 import abc
@@ -11,72 +11,77 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Num
 
-Scores = Float[Array, "thought slot class batch"]
+from ..models import AbstractSaid
+
 Tokens = Num[Array, "thought slot batch"]
-Where = Float[Array | np.ndarray, "thought slot"]
+Where = Float[Array | np.ndarray, "thought slot"] | Float[Array | np.ndarray, "thought slot batch"]
 
 
 class AbstractSignal(eqx.Module):
     @abc.abstractmethod
-    def __call__(self, scores: Scores, labels: Tokens, where: Where, tokens: Tokens) -> Float[Array, ""]:
+    def __call__(self, said: AbstractSaid, labels: Tokens, where: Where, tokens: Tokens) -> Float[Array, ""]:
         """`tokens` are the thoughts in the model's prefix: true, padded or its own."""
+
+
+def weights_of(where: Where) -> Array | np.ndarray:
+    """With a batch axis: chains that count less than others have weights of their own."""
+    return where[..., None] if where.ndim == 2 else where
 
 
 def weighted(terms: Float[Array, "thought slot batch"], where: Where) -> Float[Array, ""]:
     """Mean over the batch of the weighted sum over thoughts."""
-    return jnp.sum(terms * where[..., None]) / terms.shape[-1]
+    return jnp.sum(terms * weights_of(where)) / terms.shape[-1]
 
 
 class Squared(AbstractSignal):
-    """(1/2B) sum_i sum_m (score - label)^2 (log-icot Eq. 1, kim-suzuki Sec. 3)."""
+    """(1/2B) sum_i sum_m (mean - label)^2 (log-icot Eq. 1, kim-suzuki Sec. 3)."""
 
-    def __call__(self, scores, labels, where, tokens):
-        return weighted(0.5 * (scores[:, :, 0] - labels) ** 2, where)
+    def __call__(self, said, labels, where, tokens):
+        return weighted(said.error(labels), where)
 
 
 class Hinge(AbstractSignal):
-    """max(0, 1 - label * score); at a tie the slope is that of `jax.nn.relu`, zero."""
+    """max(0, 1 - label * mean); at a tie the slope is that of `jax.nn.relu`, zero."""
 
-    def __call__(self, scores, labels, where, tokens):
-        return weighted(jax.nn.relu(1 - labels * scores[:, :, 0]), where)
+    def __call__(self, said, labels, where, tokens):
+        return weighted(jax.nn.relu(1 - said.expected(labels)), where)
 
 
 class Logistic(AbstractSignal):
-    """log(1 + exp(-label * score))."""
+    """log(1 + exp(-label * mean))."""
 
-    def __call__(self, scores, labels, where, tokens):
-        return weighted(jax.nn.softplus(-labels * scores[:, :, 0]), where)
+    def __call__(self, said, labels, where, tokens):
+        return weighted(jax.nn.softplus(-said.expected(labels)), where)
 
 
 class Exponential(AbstractSignal):
-    """exp(-label * score)."""
+    """exp(-label * mean)."""
 
-    def __call__(self, scores, labels, where, tokens):
-        return weighted(jnp.exp(-labels * scores[:, :, 0]), where)
+    def __call__(self, said, labels, where, tokens):
+        return weighted(jnp.exp(-said.expected(labels)), where)
 
 
 class CrossEntropy(AbstractSignal):
-    """-log softmax(scores)[label]; labels are class numbers."""
+    """-log p(label). It is averaged over the batch first: thoughts that do not count then change no rounding."""
 
-    def __call__(self, scores, labels, where, tokens):
-        chosen = jnp.take_along_axis(jax.nn.log_softmax(scores, axis=2), labels[:, :, None].astype(int), axis=2)
-        return weighted(-chosen[:, :, 0], where)
+    def __call__(self, said, labels, where, tokens):
+        terms = -said.log_prob(labels)
+        if where.ndim == 3:
+            return weighted(terms, where)
+        return jnp.sum(terms.mean(axis=-1) * where)
 
 
 class ExpectedReward(AbstractSignal):
-    """Minus the mean reward label * token given the prefix: the token is summed out (Rao-Blackwell)."""
+    """Minus the mean reward given the prefix: the token is summed out (Rao-Blackwell)."""
 
-    def __call__(self, scores, labels, where, tokens):
-        return weighted(-jax.lax.stop_gradient(labels) * scores[:, :, 0], where)
+    def __call__(self, said, labels, where, tokens):
+        return weighted(-said.expected(jax.lax.stop_gradient(labels)), where)
 
 
-class Reinforce(AbstractSignal):
-    """REINFORCE with the reward label * token of each sampled token; the batch mean may be the baseline."""
-
-    baseline: bool = eqx.field(static=True, default=False)
-
-    def __call__(self, scores, labels, where, tokens):
-        reward = (labels * tokens).astype(scores.dtype)
-        reward = reward - jnp.mean(reward, axis=-1, keepdims=True) if self.baseline else reward
-        likelihood = (1 + tokens * scores[:, :, 0]) / 2  # only of sampled tokens, so never zero
-        return weighted(-jax.lax.stop_gradient(reward) * jnp.log(likelihood), where)
+SIGNALS: dict[str, AbstractSignal] = {
+    "squared": Squared(),
+    "hinge": Hinge(),
+    "logistic": Logistic(),
+    "exponential": Exponential(),
+    "cross-entropy": CrossEntropy(),
+}

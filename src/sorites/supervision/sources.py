@@ -2,43 +2,57 @@
 
 import abc
 from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Key
+from jaxtyping import Array, Float, Key, UInt32
 
-from ..errors import require
+from ..errors import SpecError, require
 from ..models import AbstractModel
 from ..tasks import AbstractTask, Chain
 
 Objective = Callable[[AbstractModel, Chain, Key[Array, ""]], Float[Array, ""]]  # a mean over the chains
+Slope = tuple[Float[Array, ""], Any]  # the loss, and its gradient: a pytree shaped as the model's trainable arrays
 BLOCK = 16_384  # chains per block: larger batches are summed block by block, so memory stays flat
 
 
-class AbstractSource(eqx.Module):
-    """Differentiates an objective at a model."""
+class Draw(NamedTuple):
+    """What a source sees of its member at one step."""
 
-    def prepare(self, task: AbstractTask, secret, key: Key[Array, ""]) -> Chain | None:
-        """What the member carries through the stage: nothing, or a pool of chains."""
+    secret: Any
+    pool: Any  # what `prepare` made
+    drawn: UInt32[Array, ""]  # chains consumed so far: the number of the next one
+    key: Key[Array, ""]  # of this step
+    teacher: AbstractModel | None  # a frozen earlier self
+
+
+def descend(objective: Objective, model: AbstractModel, chains: Chain, key: Key[Array, ""]) -> Slope:
+    """The one place that differentiates an objective on chains."""
+    wanted, still = eqx.partition(model, model.trainable())
+    return jax.value_and_grad(lambda part: objective(eqx.combine(part, still), chains, key))(wanted)
+
+
+class AbstractSource(eqx.Module):
+    """Makes chains, and differentiates an objective on them."""
+
+    def prepare(self, task: AbstractTask, secret, key: Key[Array, ""], teacher: AbstractModel | None) -> Any:
+        """What is made once per stage: nothing, or a pool of chains."""
 
     @property
     @abc.abstractmethod
     def samples(self) -> int:
         """Chains that one gradient consumes."""
 
-    @abc.abstractmethod
-    def __call__(
-        self,
-        objective: Objective,
-        model: AbstractModel,
-        task: AbstractTask,
-        secret,
-        pool,
-        key: Key[Array, ""],
-    ) -> AbstractModel:
-        """The gradient: a pytree shaped as the model's arrays."""
+    def chains(self, task: AbstractTask, draw: Draw, key: Key[Array, ""]) -> Chain:
+        """The batch of a step."""
+        raise SpecError(f"{type(self).__name__} makes gradients, not batches; use Sampled, OnePass, Passes or Pooled")
+
+    def gradient(self, objective: Objective, model: AbstractModel, task: AbstractTask, draw: Draw) -> Slope:
+        make, choose = jax.random.split(draw.key)
+        return descend(objective, model, self.chains(task, draw, make), choose)
 
 
 class Sampled(AbstractSource):
@@ -53,15 +67,18 @@ class Sampled(AbstractSource):
     def samples(self) -> int:
         return self.batch
 
-    def __call__(self, objective, model, task, secret, pool, key):
+    def chains(self, task, draw, key):
+        return task.sample(draw.secret, key, self.batch)
+
+    def gradient(self, objective, model, task, draw):
         def block(key, first, count: int):
-            draw, choose = jax.random.split(key)
-            return eqx.filter_grad(objective)(model, task.sample(secret, draw, count), choose)
+            make, choose = jax.random.split(key)
+            return descend(objective, model, task.sample(draw.secret, make, count), choose)
 
-        return _in_blocks(block, model, self.batch, key)
+        return _in_blocks(block, model, self.batch, draw.key)
 
 
-def _in_blocks(block, model: AbstractModel, batch: int, key: Key[Array, ""]) -> AbstractModel:
+def _in_blocks(block, model: AbstractModel, batch: int, key: Key[Array, ""]) -> Slope:
     """The mean over a batch of `block(key, first, count)`, a mean over some of its chains."""
     blocks = -(-batch // BLOCK)
     if blocks == 1:
@@ -73,12 +90,17 @@ def _in_blocks(block, model: AbstractModel, batch: int, key: Key[Array, ""]) -> 
         found = block(*here, each)
         return jax.tree.map(lambda have, more: have + more * (each / batch), total, found), None
 
-    zero = jax.tree.map(jnp.zeros_like, eqx.filter(model, eqx.is_inexact_array))
-    total, _ = jax.lax.scan(add, zero, (keys[:-1], jnp.arange(blocks) * each))
+    total, _ = jax.lax.scan(add, zero_slope(model), (keys[:-1], jnp.arange(blocks) * each))
     if rest:
         found = block(keys[-1], batch - rest, rest)
         total = jax.tree.map(lambda have, more: have + more * (rest / batch), total, found)
     return total
+
+
+def zero_slope(model: AbstractModel) -> Slope:
+    """No loss and no gradient: where a sum begins."""
+    zeros = jax.tree.map(jnp.zeros_like, eqx.filter(model, model.trainable()))
+    return jnp.zeros((), jnp.result_type(float)), zeros
 
 
 class Pooled(AbstractSource):
@@ -97,18 +119,22 @@ class Pooled(AbstractSource):
     def samples(self) -> int:
         return self.batch
 
-    def prepare(self, task, secret, key):
+    def prepare(self, task, secret, key, teacher):
         return task.sample(secret, key, self.pool)
 
-    def __call__(self, objective, model, task, secret, pool, key):
-        draw, choose = jax.random.split(key)
-        if self.batch < self.pool:
-            rows = jax.random.randint(draw, (self.batch,), 0, self.pool)
-            pool = jax.tree.map(lambda leaf: leaf[..., rows], pool)
+    def chains(self, task, draw, key):
+        if self.batch == self.pool:
+            return draw.pool
+        rows = jax.random.randint(key, (self.batch,), 0, self.pool)
+        return jax.tree.map(lambda leaf: leaf[..., rows], draw.pool)
+
+    def gradient(self, objective, model, task, draw):
+        make, choose = jax.random.split(draw.key)
+        pool = self.chains(task, draw, make)
 
         def block(key, first, count: int):
             chains = jax.tree.map(lambda leaf: jax.lax.dynamic_slice_in_dim(leaf, first, count, axis=-1), pool)
-            return eqx.filter_grad(objective)(model, chains, key)
+            return descend(objective, model, chains, key)
 
         return _in_blocks(block, model, self.batch, choose)
 
@@ -122,8 +148,8 @@ class Enumerated(AbstractSource):
     def samples(self) -> int:
         return 2**self.bits
 
-    def __call__(self, objective, model, task, secret, pool, key):
-        return eqx.filter_grad(objective)(model, task.enumerate(secret), key)
+    def gradient(self, objective, model, task, draw):
+        return descend(objective, model, task.enumerate(draw.secret), draw.key)
 
 
 def _scalar(error) -> Array | np.ndarray:
@@ -141,12 +167,12 @@ class Noisy(AbstractSource):
     def samples(self) -> int:
         return self.source.samples
 
-    def prepare(self, task, secret, key):
-        return self.source.prepare(task, secret, key)
+    def prepare(self, task, secret, key, teacher):
+        return self.source.prepare(task, secret, key, teacher)
 
-    def __call__(self, objective, model, task, secret, pool, key):
-        exact, noise = jax.random.split(key)
-        gradient = self.source(objective, model, task, secret, pool, exact)
+    def gradient(self, objective, model, task, draw):
+        exact, noise = jax.random.split(draw.key)
+        loss, gradient = self.source.gradient(objective, model, task, draw._replace(key=exact))
         leaves, structure = jax.tree.flatten(gradient)
         keys = jax.random.split(noise, len(leaves))
 
@@ -155,4 +181,4 @@ class Noisy(AbstractSource):
                 return leaf - self.error * jnp.sign(leaf)
             return leaf + self.error * jax.random.uniform(key, leaf.shape, minval=-1, maxval=1)
 
-        return jax.tree.unflatten(structure, [perturb(*pair) for pair in zip(leaves, keys, strict=True)])
+        return loss, jax.tree.unflatten(structure, [perturb(*pair) for pair in zip(leaves, keys, strict=True)])

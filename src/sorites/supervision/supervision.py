@@ -4,7 +4,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Key
+from jaxtyping import Array, Float, Key, Num
 
 from ..errors import require
 from ..models import AbstractModel
@@ -24,27 +24,64 @@ def _chance(flips) -> Array | np.ndarray | None:
     return flips if flips is None or isinstance(flips, jax.Array) else np.asarray(flips, np.float32)
 
 
+class Batch(eqx.Module):
+    """Own chains and what they are worth, made once and used for several updates."""
+
+    chains: Chain
+    tokens: Num[Array, "thought slot batch"]
+    old: Float[Array, "thought slot batch"]  # log-probability under the policy that wrote them
+    advantage: Float[Array, "thought slot batch"]
+
+
 class Supervision(eqx.Module):
-    """One term of what a stage minimises. `where` weighs thoughts and slots; `depth` is the readout layer."""
+    """One term of what a stage minimises. `where` weighs thoughts and slots; `level` is the first that is asked for, which
+    layered models read out at its own depth. `share` makes the weights of the thoughts that there are sum to one."""
 
     prefix: AbstractPrefix
     labels: AbstractLabels
     where: Float[Array | np.ndarray, "thought slot"] = eqx.field(converter=_weights)
     signal: AbstractSignal
-    depth: int | None = eqx.field(static=True, default=None)
+    level: int | None = eqx.field(static=True, default=None)
     flips: Float[Array | np.ndarray, ""] | None = eqx.field(
         converter=_chance, default=None
-    )  # chance that a label (so a token's reward) is inverted
+    )  # chance that a label (so a token's reward) is another one
+    share: bool = eqx.field(static=True, default=False)
 
     def __call__(
-        self, model: AbstractModel, task: AbstractTask, secret, chains: Chain, key: Key[Array, ""]
+        self, model: AbstractModel, task: AbstractTask, secret, chains: Chain, key: Key[Array, ""] | None
     ) -> Float[Array, ""]:
-        reading = self.prefix(model, chains, key, self.depth)
+        """Without a key: on held-out chains, with true labels."""
+        reading, labels, where = self._met(model, task, secret, chains, key)
+        return self.signal(reading.said, labels, where, reading.tokens[task.layout.inputs :])
+
+    def _met(self, model, task: AbstractTask, secret, chains: Chain, key):
+        reading = self.prefix(model, chains, key, model.depth_of(self.level))
         labels = self.labels(task, secret, chains, reading.tokens)
-        if self.flips is not None:
-            wrong = jax.random.bernoulli(jax.random.fold_in(key, FLIPS), self.flips, labels.shape)
-            labels = jnp.where(wrong, -labels, labels)
-        return self.signal(reading.scores, labels, self.where, reading.tokens[task.layout.inputs :])
+        if self.flips is not None and key is not None:
+            labels = task.alphabet.corrupt(labels, jax.random.fold_in(key, FLIPS), jnp.asarray(self.flips))
+        return reading, labels, self._weights(task, secret, chains)
+
+    def _weights(self, task: AbstractTask, secret, chains: Chain):
+        where, counted = self.where, task.counted(secret)
+        if not (isinstance(counted, np.ndarray) and counted.all()):
+            where = jnp.where(counted[:, None], jnp.asarray(where), 0)
+        where = where / jnp.sum(where) if self.share else where
+        if chains.weight is None:
+            return where
+        return where[..., None] * (chains.weight / jnp.maximum(chains.weight.mean(), 1e-9))
+
+    def collect(self, model: AbstractModel, task: AbstractTask, secret, chains: Chain, key: Key[Array, ""]) -> Batch:
+        """The batch that several updates will use."""
+        reading, labels, where = self._met(model, task, secret, chains, key)
+        tokens = reading.tokens[task.layout.inputs :]
+        advantage = self.signal.signal.advantage(reading.said, labels, where, tokens)  # pyright: ignore
+        batch = Batch(chains.with_tokens(reading.tokens), tokens, reading.said.log_prob(tokens), advantage)
+        return jax.lax.stop_gradient(batch)
+
+    def again(self, model: AbstractModel, batch: Batch) -> Float[Array, ""]:
+        """The surrogate on a batch that an earlier self wrote."""
+        said = model.read_batch(batch.chains, model.depth_of(self.level))
+        return self.signal.surrogate(said, batch)  # pyright: ignore
 
 
 def without(layout: Layout, removed: int, signal: AbstractSignal | None = None) -> Supervision:
@@ -66,7 +103,7 @@ def without(layout: Layout, removed: int, signal: AbstractSignal | None = None) 
 def teacher_forcing(layout: Layout, signal: AbstractSignal | None = None) -> Supervision:
     """Every thought taught, every true thought shown, all layers read."""
     where = np.ones((layout.thoughts, layout.slots))
-    return Supervision(Shown(np.ones(layout.positions, bool)), Truth(), where, signal or Squared())
+    return Supervision(Shown(), Truth(), where, signal or Squared())
 
 
 def direct(layout: Layout, signal: AbstractSignal | None = None) -> Supervision:

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from ..errors import SpecError, require
-from ..models import Positional
+from ..models import Positional, Signs
 from .prefix import AbstractPrefix, Reading
 
 
@@ -86,11 +86,11 @@ class Written(AbstractPrefix):
         gates = None
         if self.filter is not None:
             require(
-                len(model.rounds()) == layout.depth,
+                len(model.rounds(layout)) == layout.depth,
                 "a filter works level by level: this mask lets thoughts of a level read each other; "
                 "use mask='lower-levels'",
             )
             passes = jax.lax.stop_gradient(self.filter(model))
             gates = passes[np.asarray(layout.levels) - 1]
-        thoughts = model.write(inputs, gates)
-        return Reading(jnp.concatenate([inputs, thoughts])[:, None], thoughts[:, None, None])
+        thoughts = model.write_soft(inputs, gates)
+        return Reading(jnp.concatenate([inputs, thoughts])[:, None], Signs(thoughts[:, None]))

@@ -2,15 +2,19 @@
 
 from .actions import Action as Action
 from .actions import action_named as action_named
+from .alphabet import Alphabet as Alphabet
 from .base import AbstractTask as AbstractTask
+from .boolean import DECOMPOSITIONS as DECOMPOSITIONS
 from .boolean import Boolean as Boolean
 from .boolean import Parity as Parity
 from .chain import Chain as Chain
+from .composition import Composition as Composition
 from .gates import GATES as GATES
 from .gates import Gate as Gate
 from .gates import gate_named as gate_named
 from .layout import Layout as Layout
 from .lego import Lego as Lego
 from .lego import Vocabulary as Vocabulary
+from .lego import room_for as room_for
 from .sequences import Secret as Secret
 from .sequences import Sequences as Sequences

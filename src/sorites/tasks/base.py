@@ -1,12 +1,14 @@
-"""What every task offers: a layout, a secret, chains on the device, and labels for any prefix."""
+"""What every task offers: a layout, an alphabet, a secret, chains on the device, and labels for any prefix."""
 
 import abc
 from typing import Any
 
 import equinox as eqx
-from jaxtyping import Array, Int, Key, Num
+import numpy as np
+from jaxtyping import Array, Bool, Int, Key, Num, UInt32
 
 from ..errors import SpecError
+from .alphabet import Alphabet
 from .chain import Chain
 from .layout import Layout
 
@@ -14,11 +16,17 @@ Secret = Any  # a pytree of arrays; each task defines its own
 
 
 class AbstractTask(eqx.Module):
-    """A task is static: it holds sizes, never data. Its secret is drawn once per member."""
+    """Sizes are static; what members of one ensemble may differ in (a sparsity, a table) can be an array. The secret is
+    drawn once per member."""
 
     @property
     @abc.abstractmethod
     def layout(self) -> Layout: ...
+
+    @property
+    def alphabet(self) -> Alphabet:
+        """Signs, unless a task says otherwise."""
+        return Alphabet()
 
     @abc.abstractmethod
     def draw(self, key: Key[Array, ""]) -> Secret:
@@ -27,6 +35,21 @@ class AbstractTask(eqx.Module):
     @abc.abstractmethod
     def sample(self, secret: Secret, key: Key[Array, ""], count: int) -> Chain:
         """`count` chains along the last axis, all thoughts shown, made on the device."""
+
+    @property
+    def trainable(self) -> int:
+        """How many different numbered inputs training may see."""
+        return 2**31 - 1
+
+    @property
+    def held_out(self) -> int:
+        """How many numbered inputs training never sees."""
+        return 2**31 - 1
+
+    def numbered(self, secret: Secret, numbers: UInt32[Array, " batch"], held_out: bool = False) -> Chain:
+        """The chains with these numbers, in an order of the member's own: a pass over them repeats nothing. `held_out`
+        numbers other inputs, which the first `trainable` never meet."""
+        raise SpecError(f"only some tasks number their inputs: task={type(self).__name__}; use the source Sampled")
 
     def enumerate(self, secret: Secret) -> Chain:
         """Every input once, where a task can list them."""
@@ -40,3 +63,11 @@ class AbstractTask(eqx.Module):
     def relabel(self, secret: Secret, tokens: Num[Array, "position slot *batch"]) -> Num[Array, "thought slot *batch"]:
         """Each thought from its children as they stand: the identity on the truth, the process-reward
         label on a rollout."""
+
+    def counted(self, secret: Secret) -> Bool[Array | np.ndarray, " thought"]:
+        """Which thoughts there are: all, unless the secret says that the chain is shorter than its layout."""
+        return np.ones(self.layout.thoughts, bool)
+
+    def answer(self, secret: Secret) -> int | Int[Array, ""]:
+        """Which thought is asked for: the last one, unless the secret says that the chain is shorter."""
+        return self.layout.thoughts - 1

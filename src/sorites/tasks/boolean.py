@@ -1,4 +1,4 @@
-"""Sparse Boolean functions, computed gate by gate along a tree or a serial chain."""
+"""Sparse Boolean functions, computed gate by gate along a tree or a serial chain, or in one flat thought."""
 
 from collections.abc import Sequence
 
@@ -11,14 +11,18 @@ from jaxtyping import Array, Int, Key
 from ..errors import require
 from .base import AbstractTask
 from .chain import Chain
+from .formats import signs_of_bits
 from .gates import Gate, gate_named
 from .layout import Layout
+from .numbering import ROUNDS, inputs_of, mixed
 
 
 def _tuple(indices: Sequence[int] | None) -> tuple[int, ...] | None:
     return None if indices is None else tuple(int(index) for index in indices)
 
 
+DECOMPOSITIONS = ("tree", "serial", "flat")
+HELD_OUT = 2048  # numbered inputs that training never sees, where there are enough
 Bits = Int[Array, " secret"] | Int[np.ndarray, " secret"]  # positions of the secret bits
 
 
@@ -29,6 +33,8 @@ class Boolean(AbstractTask):
       bits=8, secret (0, 2, 5, 7): x8 = x0 x2, x9 = x5 x7, x10 = x8 x9 is the answer.
     serial: y1 = gate(x_s1, x_s2), then y_j = gate(y_{j-1}, x_s{j+1}).
       bits=8, secret (0, 2, 5): x8 = x0 x2, x9 = x8 x5 is the answer.
+    flat: no chain at all, the answer is the only thought and every secret bit its child.
+      bits=8, secret (0, 2, 5): x8 = x0 x2 x5 is the answer.
     """
 
     bits: int = eqx.field(static=True)  # n, d
@@ -41,8 +47,8 @@ class Boolean(AbstractTask):
     def __check_init__(self):
         bits, sparsity = self.bits, self.sparsity
         require(
-            self.decomposition in ("tree", "serial"),
-            f"a decomposition is tree or serial: decomposition={self.decomposition!r}; use one of the two",
+            self.decomposition in DECOMPOSITIONS,
+            f"a decomposition is one of {', '.join(DECOMPOSITIONS)}: decomposition={self.decomposition!r}; use one",
         )
         require(sparsity >= 2, f"a chain needs at least two secret bits: sparsity={sparsity}; use 2 or more")
         require(
@@ -51,7 +57,7 @@ class Boolean(AbstractTask):
         )
         below = 2 ** (sparsity.bit_length() - 1)
         require(
-            self.decomposition == "serial" or below == sparsity,
+            self.decomposition != "tree" or below == sparsity,
             f"a tree needs a power of two: sparsity={sparsity}; use {below} or {2 * below}, or decomposition='serial'",
         )
         if self.secret is not None:
@@ -73,6 +79,8 @@ class Boolean(AbstractTask):
     def layout(self) -> Layout:
         if self.decomposition == "serial":
             return Layout(self.bits, tuple(range(1, self.sparsity)))
+        if self.decomposition == "flat":
+            return Layout(self.bits, (1,))
         depth = self.sparsity.bit_length() - 1
         sizes = [self.sparsity >> level for level in range(1, depth + 1)]
         return Layout(self.bits, tuple(level + 1 for level, size in enumerate(sizes) for _ in range(size)))
@@ -87,7 +95,9 @@ class Boolean(AbstractTask):
         secret = jnp.asarray(secret)
         return secret if self.pairing is None else secret[np.asarray(self.pairing)]
 
-    def children(self, secret: Bits) -> Int[Array, "thought 2"]:
+    def children(self, secret: Bits) -> Int[Array, "thought child"]:
+        if self.decomposition == "flat":
+            return self.leaves(secret)[None]
         leaves, thoughts = self.leaves(secret), self.bits + np.arange(self.sparsity - 1)
         if self.decomposition == "serial":
             first = jnp.concatenate([leaves[:1], jnp.asarray(thoughts[:-1], leaves.dtype)])
@@ -107,13 +117,15 @@ class Boolean(AbstractTask):
         leaves = inputs[self.leaves(secret)]
         if self.decomposition == "serial":
             thoughts = _serial(self.gate, leaves)
+        elif self.decomposition == "flat":
+            thoughts = _serial(self.gate, leaves)[-1:]
         else:
             levels = [leaves]
             while levels[-1].shape[0] > 1:
                 levels.append(self.gate(levels[-1][0::2], levels[-1][1::2]))
             thoughts = jnp.concatenate(levels[1:])
         tokens = jnp.concatenate([inputs, thoughts])
-        return Chain(tokens[:, None], jnp.ones(tokens.shape, bool))
+        return Chain(tokens[:, None], self.layout)
 
     def sample(self, secret: Bits, key: Key[Array, ""], count: int) -> Chain:
         return self.think(secret, self.inputs(key, count))
@@ -125,9 +137,26 @@ class Boolean(AbstractTask):
         signs = 1 - 2 * ((codes[None] >> np.arange(self.bits, dtype=np.uint32)[:, None]) & 1).astype(jnp.int8)
         return self.think(secret, signs)
 
+    @property
+    def held_out(self) -> int:
+        return HELD_OUT if self.bits > 31 else min(HELD_OUT, 2**self.bits // 8)
+
+    @property
+    def trainable(self) -> int:
+        return 2**31 - 1 if self.bits > 31 else 2**self.bits - self.held_out
+
+    def numbered(self, secret: Bits, numbers, held_out: bool = False) -> Chain:
+        """In an order that the secret fixes."""
+        word = jnp.sum(mixed(jnp.asarray(secret).astype(jnp.uint32) + np.uint32(1)), dtype=jnp.uint32)
+        keys = mixed(word + np.arange(1, ROUNDS + 1, dtype=np.uint32))
+        return self.think(secret, signs_of_bits(inputs_of(numbers, keys, self.bits, held_out).T.astype(jnp.int8)))
+
     def relabel(self, secret, tokens):
         child = self.children(secret)
-        return self.gate(tokens[child[:, 0]], tokens[child[:, 1]])
+        value = self.gate(tokens[child[:, 0]], tokens[child[:, 1]])
+        for place in range(2, child.shape[1]):
+            value = self.gate(value, tokens[child[:, place]])
+        return value
 
 
 def _serial(gate: Gate, leaves: Int[Array, "leaf count"]) -> Int[Array, "thought count"]:

@@ -15,7 +15,6 @@ class Layout:
     inputs: int
     levels: tuple[int, ...]  # level of each thought, non-decreasing, from 1
     slots: int = 1  # tokens per position
-    vocab: int = 2  # values a token can take
 
     def __post_init__(self):
         assert list(self.levels) == sorted(self.levels)

@@ -1,14 +1,17 @@
 """LEGO sentences: predicates x_i = g_i(x_{i-1}), i = 1..L, then answers x_i = y_i, i = 0..L, the first one given."""
 
 import dataclasses
+from collections.abc import Sequence
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Int, Key, Num
+import numpy as np
+from jaxtyping import Array, Int, Key, Num, UInt32
 
 from ..errors import require
 from .actions import Action, action_named
+from .alphabet import Alphabet
 from .base import AbstractTask
 from .chain import Chain
 from .layout import Layout
@@ -96,58 +99,88 @@ def encode(sentences: Sentences, vocabulary: Vocabulary, answers: int) -> Int[Ar
 
 
 class Lego(AbstractTask):
-    """State tracking under an action (Def. 3.1, Assumption 3.2). The secret is empty: the action is public."""
+    """State tracking under an action (Def. 3.1, Assumption 3.2). The action is public and its table is data: members with
+    different actions share a program if their vocabularies have the same `room`. The secret is the member's own
+    numbering of sentences."""
 
-    action: Action = eqx.field(static=True)
+    table: Int[Array | np.ndarray, "action value"]  # padded to the vocabulary's room
+    actions: Int[Array | np.ndarray, ""]
+    values: Int[Array | np.ndarray, ""]
     length: int = eqx.field(static=True)  # L
-    variables: int = eqx.field(static=True)  # |X|
+    vocabulary: Vocabulary = eqx.field(static=True)
 
-    def __init__(self, action: Action | str, length: int, variables: int):
-        self.action = action_named(action) if isinstance(action, str) else action
-        self.length, self.variables = length, variables
+    def __init__(self, action: "Action | str | Lego", length: int, variables: int, room: Vocabulary | None = None):
         require(length >= 1, f"a sentence has one predicate or more: length={length}; use 1 or more")
         require(
             variables >= length + 1,
             f"variables are drawn without replacement, so |X| >= L+1: variables={variables}, length={length}; "
             f"use {length + 1} variables or more",
         )
+        self.length = length
+        if isinstance(action, Lego):
+            self.table, self.actions, self.values = action.table, action.actions, action.values
+            self.vocabulary = action.vocabulary
+            return
+        action = action_named(action) if isinstance(action, str) else action
+        words = room or Vocabulary(variables, action.actions, action.values)
+        require(
+            action.actions <= words.actions and action.values <= words.values and words.variables == variables,
+            f"the vocabulary has room for the action: action={action.name}; enlarge it",
+        )
+        table = np.zeros((words.actions, words.values), np.int32)
+        table[: action.actions, : action.values] = action.table
+        self.table, self.vocabulary = table, words
+        self.actions, self.values = np.asarray(action.actions, np.int32), np.asarray(action.values, np.int32)
 
-    @property
-    def vocabulary(self) -> Vocabulary:
-        return Vocabulary(self.variables, self.action.actions, self.action.values)
+    def at(self, length: int) -> "Lego":
+        """The same action over sentences of another length."""
+        return Lego(self, length, self.vocabulary.variables)
 
     @property
     def layout(self) -> Layout:
         """Inputs: the predicates and the given answer; thoughts: the other answers, each one level up."""
-        return Layout(self.length + 1, tuple(range(1, self.length + 1)), SLOTS, self.vocabulary.size)
+        return Layout(self.length + 1, tuple(range(1, self.length + 1)), SLOTS)
 
-    def draw(self, key: Key[Array, ""]) -> tuple[()]:
-        return ()
+    @property
+    def alphabet(self) -> Alphabet:
+        words = self.vocabulary
+        return Alphabet(words.size, signs=False, values=(words.first_value, words.first_value + words.values))
 
-    def sentences(self, key: Key[Array, ""], count: int) -> Sentences:
-        """`count` sentences along the first axis."""
-        action = self.action
-        public = (jnp.asarray(action.table, jnp.int32), jnp.asarray(action.actions), jnp.asarray(action.values))
-        keys = jax.random.split(key, count)
-        return jax.vmap(lambda key: draw_sentence(key, self.length, self.variables, *public))(keys)
+    def draw(self, key: Key[Array, ""]) -> UInt32[Array, " word"]:
+        return jax.random.key_data(key)
 
-    def sample(self, secret: tuple[()], key: Key[Array, ""], count: int) -> Chain:
-        clauses = encode(self.sentences(key, count), self.vocabulary, self.length + 1)
-        tokens = jnp.moveaxis(clauses, 0, -1)
-        return Chain(tokens, jnp.ones((tokens.shape[0], count), bool))
+    def sentences(self, keys: Key[Array, " count"]) -> Sentences:
+        """One sentence per key along the first axis."""
+        public = (jnp.asarray(self.table), jnp.asarray(self.actions), jnp.asarray(self.values))
+        variables = self.vocabulary.variables
+        return jax.vmap(lambda key: draw_sentence(key, self.length, variables, *public))(keys)
 
-    def children(self, secret: tuple[()]) -> Int[Array, "thought child"]:
+    def chains(self, sentences: Sentences) -> Chain:
+        clauses = encode(sentences, self.vocabulary, self.length + 1)
+        return Chain(jnp.moveaxis(clauses, 0, -1), self.layout)
+
+    def sample(self, secret, key: Key[Array, ""], count: int) -> Chain:
+        return self.chains(self.sentences(jax.random.split(key, count)))
+
+    def numbered(self, secret, numbers, held_out: bool = False) -> Chain:
+        mine = jax.random.fold_in(jax.random.wrap_key_data(secret), 3 if held_out else 1)
+        return self.chains(self.sentences(jax.vmap(lambda number: jax.random.fold_in(mine, number))(numbers)))
+
+    def children(self, secret) -> Int[Array, "thought child"]:
         """Answer i is computed from predicate i and answer i-1."""
         step = jnp.arange(self.length)
         return jnp.stack([step, step + self.length], axis=-1)
 
-    def relabel(
-        self, secret: tuple[()], tokens: Num[Array, "position slot *batch"]
-    ) -> Num[Array, "thought slot *batch"]:
+    def relabel(self, secret, tokens: Num[Array, "position slot *batch"]) -> Num[Array, "thought slot *batch"]:
         """Each answer from its predicate and the answer before it as that stands."""
         words, length = self.vocabulary, self.length
         moves = tokens[:length, 1] - words.first_action
         before = jnp.clip(tokens[length:-1, 4] - words.first_value, 0, words.values - 1)
-        after = jnp.asarray(self.action.table)[moves, before] + words.first_value
+        after = (jnp.asarray(self.table)[moves, before] + words.first_value).astype(tokens.dtype)
         blank = jnp.full_like(after, words.blank)
         return jnp.stack([blank, blank, blank, tokens[:length, 0], after], axis=1)
+
+
+def room_for(actions: Sequence[Action], variables: int) -> Vocabulary:
+    """A vocabulary large enough for all of them."""
+    return Vocabulary(variables, max(a.actions for a in actions), max(a.values for a in actions))

@@ -1,130 +1,156 @@
-"""Parity as a sequence of bits, with the chain or without it (wen, Definitions 1 and 2), in two formats.
+"""Parity as wen writes it (Definitions 1 and 2): a running XOR with a thought per secret bit, or the answer at once.
 
 n=5, secret bits 1, 2, 4 of the input 0 1 0 1 0: without the chain 0 1 0 1 0 | 0 | 0, with it 0 1 0 1 0 | 0 | 0 1 0.
-The token after the inputs is always 0. Bits are (1 - sign) / 2, so XOR is the product of signs.
+The constant 0 between inputs and thoughts is a model's start token. The sparsity is data: members of different k train
+in one program.
 """
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Int, Key, UInt32
+from jaxtyping import Array, Int, Key, UInt32
 
 from ..errors import require
-from .numbering import inputs_of, round_keys, shuffled
+from .base import AbstractTask
+from .chain import Chain
+from .formats import bits_of_signs, signs_of_bits
+from .layout import Layout
+from .numbering import inputs_of, round_keys
 
 FORMATS = ("paper", "released")
 
 
+def _whole(value) -> Array | np.ndarray:
+    return value if isinstance(value, jax.Array) else np.asarray(value, np.int32)
+
+
 class Secret(eqx.Module):
-    """Which bits, and in which order the chain adds them; all data, so one compiled program serves every sparsity.
-    Without a chain only the set matters. A chain with room for more thoughts goes on after its answer: tokens from
-    `length` on are neither taught nor judged, and no earlier position can see them."""
+    """Which bits, and in which order the chain adds them. A layout with room for more thoughts goes on after the
+    answer: those thoughts are neither taught nor judged, and no earlier one can see them."""
 
-    order: Int[Array, " thought"]  # empty without a chain
+    order: Int[Array, " thought"]  # 0 beyond the chain
     mask: Int[Array, " bits"]
-    length: Int[Array, ""]  # tokens that are read in earnest
-    keys: UInt32[Array, " round"]  # the order in which inputs are drawn
+    thoughts: Int[Array, ""]  # how many there are
+    keys: UInt32[Array, " round"]  # the order in which inputs are numbered
 
 
-class Sequences(eqx.Module):
-    """Static: sizes only. thoughts = k with the chain (or more, see `Secret`), 0 without.
+class Sequences(AbstractTask):
+    """y_1 = x_s1, y_j = y_{j-1} x_sj. `room` thoughts, of which the first k = `sparsity` count; room=0: the answer alone.
 
-    format "paper": the token 0 follows the inputs; every thought is a target. "released" (the authors' code): without
-    a chain the answer follows the inputs at once; with it the constant 0 is a target too.
+    format "released" (the authors' code) teaches the constant after the inputs too, as a first thought: a model then
+    needs no start token. It never makes the last bit secret.
     """
 
     bits: int = eqx.field(static=True)  # n
-    thoughts: int = eqx.field(static=True)
+    room: int = eqx.field(static=True)
+    sparsity: Int[Array | np.ndarray, ""] = eqx.field(converter=_whole)  # k
     format: str = eqx.field(static=True, default="paper")
-    held_out: int = eqx.field(static=True, default=2048)  # of validation; as many again are the test
+    validation: int = eqx.field(static=True, default=2048)  # inputs held out; as many again are spared for tests
+    order: str = eqx.field(static=True, default="ascending")
+    secret: tuple[int, ...] | None = eqx.field(static=True, default=None)  # positions from 0; None: drawn
 
     def __check_init__(self):
+        bits, room = self.bits, self.room
         require(self.format in FORMATS, f"a format is paper or released: format={self.format!r}; use one of the two")
         require(
-            0 <= self.thoughts <= self.bits and self.bits >= 1,
-            f"the secret is a subset of the bits: {self.thoughts} of {self.bits}; use fewer thoughts or more bits",
+            0 <= room <= bits and bits >= 1,
+            f"the secret is a subset of the bits: {room} of {bits}; use fewer thoughts or more bits",
         )
         require(
-            self.bits > 31 or 4 * self.held_out <= 2**self.bits,
-            f"held-out and training inputs differ: 2 x {self.held_out} of 2^{self.bits} inputs are held out; "
-            f"use held_out of at most {2**self.bits // 4 if self.bits < 32 else 0}",
+            bits > 31 or 4 * self.validation <= 2**bits,
+            f"held-out and training inputs differ: 2 x {self.validation} of 2^{bits} inputs are held out; "
+            f"use a validation of at most {2**bits // 4 if bits < 32 else 0}",
         )
+        require(self.order in ("ascending", "drawn"), f"an order is ascending or drawn: order={self.order!r}; use one")
+        if isinstance(self.sparsity, np.ndarray):
+            most = bits - (self.format == "released" and self.secret is None)
+            require(
+                bool(((self.sparsity >= 1) & (self.sparsity <= most)).all()),
+                f"a secret has between one bit and {most}: sparsity={self.sparsity.tolist()}, bits={bits}; use 1 to {most}",
+            )
+            require(
+                room == 0 or bool((self.sparsity <= room).all()),
+                f"a chain has a thought per secret bit: room={room}, sparsity={self.sparsity.tolist()}; use more room",
+            )
+            require(
+                self.secret is None
+                or (len(set(self.secret)) == len(self.secret) == self.sparsity and set(self.secret) <= set(range(bits))),
+                f"a given secret has `sparsity` distinct positions from 0 to {bits - 1}: secret={self.secret}, "
+                f"sparsity={self.sparsity}; list others",
+            )
 
     @property
-    def length(self) -> int:
-        """Tokens that are read: all but the last."""
-        if self.thoughts:
-            return self.bits + self.thoughts
-        return self.bits + (self.format == "paper")
+    def constant(self) -> bool:
+        """Whether the constant after the inputs is a thought of its own."""
+        return self.format == "released" and self.room > 0
 
     @property
-    def queries(self) -> tuple[int, ...]:
-        """0-based positions from which a target is predicted."""
-        first = self.bits - (self.format == "released")
-        return tuple(range(first, self.length))
+    def layout(self) -> Layout:
+        return Layout(self.bits, tuple(range(1, max(self.room, 1) + self.constant + 1)))
 
     @property
     def trainable(self) -> int:
-        """How many different inputs training may see."""
-        return 2**31 - 1 if self.bits > 31 else 2**self.bits - 2 * self.held_out
+        return 2**31 - 1 if self.bits > 31 else 2**self.bits - 2 * self.validation
 
-    def draw(
-        self, key: Key[Array, ""], sparsity: int, order: str = "ascending", secret: tuple[int, ...] | None = None
-    ) -> Secret:
-        """A secret of `sparsity` bits (positions from 0). The released code never makes the last bit secret."""
-        require(
-            1 <= sparsity <= self.bits,
-            f"a secret has between one bit and all: sparsity={sparsity}, bits={self.bits}; use 1 to {self.bits}",
-        )
-        require(
-            self.thoughts == 0 or sparsity <= self.thoughts,
-            f"a chain has a thought per secret bit: thoughts={self.thoughts}, sparsity={sparsity}; use more thoughts",
-        )
-        require(order in ("ascending", "drawn"), f"an order is ascending or drawn: order={order!r}; use one of them")
-        require(
-            secret is None or (len(set(secret)) == len(secret) == sparsity and set(secret) <= set(range(self.bits))),
-            f"a given secret has `sparsity` distinct positions from 0 to {self.bits - 1}: secret={secret}, "
-            f"sparsity={sparsity}; list others",
-        )
+    @property
+    def held_out(self) -> int:
+        return 2 * self.validation
+
+    def draw(self, key: Key[Array, ""]) -> Secret:
         choose, data = jax.random.split(key)
-        among = self.bits - (self.format == "released" and sparsity < self.bits)
-        chosen = jax.random.permutation(choose, among)[:sparsity] if secret is None else jnp.asarray(secret)
-        chosen = jnp.sort(chosen) if order == "ascending" else chosen
-        mask = jnp.zeros(self.bits, jnp.int32).at[chosen].set(1)
-        steps = jnp.pad(chosen.astype(jnp.int32), (0, max(0, self.thoughts - sparsity)))[: self.thoughts]
-        length = self.length - (self.thoughts - sparsity if self.thoughts else 0)
-        return Secret(steps, mask, jnp.asarray(length, jnp.int32), round_keys(data))
+        count = jnp.asarray(self.sparsity, jnp.int32)
+        if self.secret is None:
+            among = self.bits - (self.format == "released")
+            drawn = jax.random.permutation(choose, among)  # its first k: a sentinel hides the rest
+            chosen = jnp.where(jnp.arange(among) < count, drawn, self.bits)
+            chosen = jnp.pad(chosen, (0, self.bits - among), constant_values=self.bits)
+        else:
+            chosen = jnp.asarray(self.secret + (self.bits,) * (self.bits - len(self.secret)))
+        chosen = jnp.sort(chosen) if self.order == "ascending" else chosen
+        mask = jnp.zeros(self.bits, jnp.int32).at[chosen].set(1, mode="drop")
+        steps = jnp.where(chosen < self.bits, chosen, 0)[: max(self.room, 1)].astype(jnp.int32)
+        thoughts = count + self.constant if self.room else jnp.ones((), jnp.int32)
+        return Secret(steps, mask, thoughts, round_keys(data))
 
-    def taught(self, secret: Secret) -> Bool[Array, " target"]:
-        """Which targets count."""
-        return jnp.asarray(self.queries) < secret.length
+    def counted(self, secret: Secret):
+        return jnp.arange(self.layout.thoughts) < secret.thoughts
 
-    def complete(
-        self, secret: Secret, inputs: Int[Array, "batch bits"]
-    ) -> tuple[Int[Array, "batch position"], Int[Array, "batch target"]]:
-        """The tokens that are read and their targets."""
-        start = jnp.zeros((len(inputs), 1), inputs.dtype)  # b[n+1] = 0
-        if not self.thoughts:
-            answer = (inputs @ secret.mask & 1)[:, None]
-            return (jnp.concatenate([inputs, start], axis=1) if self.format == "paper" else inputs), answer
-        thoughts = jnp.cumsum(inputs[:, secret.order], axis=1) & 1  # b[i+1] = b[i] xor b[S[i]]
-        tokens = jnp.concatenate([inputs, start, thoughts], axis=1)
-        return tokens[:, :-1], tokens[:, self.queries[0] + 1 :]
+    def answer(self, secret: Secret) -> Int[Array, ""]:
+        return secret.thoughts - 1
 
-    def fresh(self, secret: Secret, step: Int[Array, ""], batch: int):
-        """The batch of that step of one-pass training; 2^n inputs come round again after the last one."""
-        numbers = step.astype(jnp.uint32) * np.uint32(batch) + jnp.arange(batch, dtype=jnp.uint32)
-        return self.complete(secret, inputs_of(numbers % np.uint32(self.trainable), secret.keys, self.bits))
+    def think(self, secret: Secret, bits: Int[Array, "batch bits"]) -> Chain:
+        """The true chains over given inputs, as bits."""
+        if self.room:
+            thoughts = jnp.cumsum(bits[:, secret.order], axis=1) & 1  # b[i+1] = b[i] xor b[S[i]]
+        else:
+            thoughts = (bits @ secret.mask & 1)[:, None]
+        start = jnp.zeros((len(bits), int(self.constant)), bits.dtype)
+        tokens = jnp.concatenate([bits, start, thoughts], axis=1).T
+        return Chain(signs_of_bits(tokens.astype(jnp.int8))[:, None], self.layout)
 
-    def repeated(self, secret: Secret, step: Int[Array, ""], batch: int, size: Int[Array, ""]):
-        """The batch of that step of multi-pass training on the first `size` inputs, shuffled in every pass."""
-        places = step.astype(jnp.uint32) * np.uint32(batch) + jnp.arange(batch, dtype=jnp.uint32)
-        count = size.astype(jnp.uint32)
-        numbers = shuffled(places % count, places // count, size, secret.keys)
-        return self.complete(secret, inputs_of(numbers, secret.keys, self.bits))
+    def numbered(self, secret: Secret, numbers, held_out: bool = False) -> Chain:
+        return self.think(secret, inputs_of(numbers, secret.keys, self.bits, held_out))
 
-    def validation(self, secret: Secret, count: int | None = None, test: bool = False):
-        """Inputs that training never sees; the test set is disjoint from the validation set."""
-        numbers = jnp.arange(count or self.held_out, dtype=jnp.uint32) + np.uint32(self.held_out * test)
-        return self.complete(secret, inputs_of(numbers, secret.keys, self.bits, held_out=True))
+    def sample(self, secret: Secret, key: Key[Array, ""], count: int) -> Chain:
+        return self.think(secret, jax.random.bernoulli(key, 0.5, (count, self.bits)).astype(jnp.int32))
+
+    def children(self, secret: Secret) -> Int[Array, "thought child"]:
+        """The bit added and the thought before it; the first thought is a copy. Without a chain, every bit that may be
+        secret: k is data, so the first one stands in for those that are not there."""
+        if not self.room:
+            listed = jnp.nonzero(secret.mask, size=self.bits, fill_value=jnp.argmax(secret.mask))[0]
+            return listed[None].astype(jnp.int32)
+        before = jnp.where(jnp.arange(self.room) > 0, self.bits + self.constant + jnp.arange(self.room) - 1, secret.order[0])
+        found = jnp.stack([before.astype(jnp.int32), secret.order], axis=1)
+        return jnp.concatenate([jnp.zeros((int(self.constant), 2), jnp.int32), found])
+
+    def relabel(self, secret: Secret, tokens):
+        if not self.room:
+            return signs_of_bits(jnp.tensordot(secret.mask, bits_of_signs(tokens[: self.bits]).astype(jnp.int32), 1) & 1)[
+                None
+            ].astype(tokens.dtype)
+        before = tokens[self.bits + self.constant : self.layout.positions - 1]
+        first = tokens[secret.order[:1]]
+        found = jnp.concatenate([first, before * tokens[secret.order[1:]]])
+        return jnp.concatenate([jnp.ones_like(found[: int(self.constant)]), found])

@@ -1,6 +1,6 @@
 """The compiled ensemble: seeds, secrets, rates, weights and padding are data; one program per structure.
 
-The host loops over chunks of evaluations. Between chunks it shows progress, stops early, and drops
+The host loops over chunks of evaluations. Between chunks it shows progress, stops early, watches the clock, and drops
 finished members by halves; what a member does depends on its run and seed alone.
 """
 
@@ -17,36 +17,49 @@ from jaxtyping import Array, Int
 from ..errors import require
 from ..models import AbstractModel
 from .cache import use_compilation_cache
+from .check import check
 from .history import History
-from .member import IDLE, LOOK, WALK, Member, born, enter, pool, segment
+from .member import Member, born, enter, look, pool, segment
 from .progress import Listener, Progress, listener_or
-from .stage import Run, Stage
+from .stage import Run, Stage, Until
 
 CHUNK = 25  # evaluations per call of the compiled program
+LARGE = 20_000  # weights from which members run one after another on a CPU
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Trained:
-    """The outcome of an ensemble: its history, and its models with a leading member axis."""
+    """The outcome of an ensemble: its history, and its models and secrets with a leading member axis."""
 
     history: History
     models: AbstractModel
+    secrets: object
+    pace: float = float("nan")  # chains per second over all members, after the first chunk of each stage (which compiles)
 
     def model(self, index: int) -> AbstractModel:
         """One member's trained model."""
         return _take(self.models, index)
+
+    def secret(self, index: int):
+        """What one member had to find."""
+        return _take(self.secrets, index)
 
 
 def train(
     runs: Run | Sequence[Run],
     seeds: Sequence[int],
     lanes: str = "auto",
+    seconds: float | None = None,
     progress: Listener | None = None,
+    chunk: int = CHUNK,
+    shrink: int = 2,
 ) -> Trained:
-    """Train one member per seed; several runs (one per seed) may differ in any array: rates, weights, masks.
+    """Train one member per seed; several runs (one per seed) may differ in any array: rates, weights, masks, steps.
 
     lanes: "together" (vmap, for GPUs and small models), "apart" (one after another, which skips finished
-    members), or "auto".
+    members), or "auto". seconds: of training after the first chunk, which compiles; then the ensemble ends where it
+    stands, right-censored, and its history says so. shrink: together, finished members are dropped when only 1/shrink
+    are left (a new size is a new program).
     """
     seeds = [int(seed) for seed in seeds]
     runs = [runs] * len(seeds) if isinstance(runs, Run) else list(runs)
@@ -57,75 +70,116 @@ def train(
         lanes in ("auto", "together", "apart"),
         f"lanes are auto, together or apart: lanes={lanes!r}; use one of the three",
     )
+    require(seconds is None or seconds >= 0, f"a time limit is not negative: seconds={seconds}; use 0 or more")
+    require(chunk >= 1 and shrink >= 2, f"chunk >= 1 and shrink >= 2: chunk={chunk}, shrink={shrink}; use such numbers")
     use_compilation_cache()
-    progress = listener_or(progress)
+    for run in {id(run): run for run in runs}.values():
+        check(run)
+    listener = listener_or(progress)
     run = _stacked(runs)
     lanes = _lanes(runs[0], len(seeds)) if lanes == "auto" else lanes
+    lanes = "alone" if len(seeds) == 1 else lanes
     members = _compiled(born, run, jnp.asarray(seeds, jnp.int32), lanes)
 
     begun, records, samples = time.perf_counter(), [], np.zeros(len(seeds), np.int64)
-    total = sum(stage.steps for stage in run.stages)
+    clock = Clock(seconds)
+    lengths = [int(np.max(stage.steps)) for stage in run.stages]
     for number, stage in enumerate(run.stages, start=1):
-        members, first = _compiled(enter, stage, members, lanes), _steps_before(run, number)
+        members, first = _compiled(enter, stage, members, lanes), sum(lengths[: number - 1])
         before = np.asarray(members.step)
-        for moved, found, done in _chunks(stage, members, lanes):
-            members = moved
+        for after, found, done in _chunks(stage, run.goal, members, lanes, chunk, shrink, clock):
+            members = after
             records.append((number, first + done, found))
-            if progress is not None:
-                progress(
+            if listener is not None:
+                listener(
                     Progress(
                         number,
                         len(run.stages),
                         int(first + done[-1]),
-                        total,
+                        sum(lengths),
                         len(seeds),
                         int((np.asarray(members.solved_at) >= 0).sum()),
                         time.perf_counter() - begun,
                     )
                 )
-        samples += (np.asarray(members.step) - before).astype(np.int64) * stage.source.samples
-    return Trained(_history(seeds, records, members, samples), members.model)
+        samples += (np.asarray(members.step) - before).astype(np.int64) * np.asarray(stage.source.samples)
+        if clock.out:
+            break
+    return Trained(_history(seeds, records, members, samples, clock.out), members.model, members.secret, clock.pace)
 
 
-def _chunks(stage: Stage, members: Member, lanes: str):
-    """Yield (members, measurements, steps done) chunk by chunk; finished members are dropped by halves."""
-    every = stage.evaluation.every
-    evaluations = 1 + stage.steps // every  # on entry, then after every segment
-    stage = dataclasses.replace(stage, steps=every, reset=True)  # what the program does not depend on is not its key
-    everyone = np.arange(members.step.shape[0])
-    active, running, stages = everyone, members, stage
-    for first in range(0, evaluations, CHUNK):
+class Clock:
+    """Training time after each stage's first chunk, which compiles; what it was spent on."""
+
+    def __init__(self, seconds: float | None):
+        self.limit, self.spent, self.chains = seconds, 0.0, 0.0
+
+    def add(self, seconds: float, chains: float) -> None:
+        self.spent, self.chains = self.spent + seconds, self.chains + chains
+
+    @property
+    def out(self) -> bool:
+        return self.limit is not None and self.spent >= self.limit
+
+    @property
+    def pace(self) -> float:
+        return self.chains / self.spent if self.spent else float("nan")
+
+
+def _chunks(stage: Stage, goal: Until | None, members: Member, lanes: str, chunk: int, shrink: int, clock: Clock):
+    """Yield (members, measurements, steps done): the look on entry, then chunk by chunk."""
+    every, count = stage.evaluation.every, members.step.shape[0]
+    segments = -(-int(np.max(stage.steps)) // every)
+    # What the program does not depend on is not its key.
+    plan = (dataclasses.replace(stage, reset=True, freeze=False), goal)
+    members, found = _look(plan, members, lanes)
+    yield members, jax.tree.map(lambda leaf: np.asarray(leaf)[:, None], found), np.zeros(1, int)
+    active, running, here = np.arange(count), members, plan
+    for first in range(0, segments, chunk):
         finished = np.asarray(running.left | running.diverged)
+        if finished.all():
+            return
         keep = active[~finished]
-        if first and 2 * len(keep) <= len(active):
+        if lanes == "together" and first and shrink * len(keep) <= len(active):
             active = np.concatenate([keep, active[finished]])[: 1 << max(len(keep) - 1, 0).bit_length()]
-            running, stages = _take(members, active), _take(stage, active)
-        here = first + np.arange(CHUNK)  # always as many, so that one program serves stages of any length
-        kinds = np.where(here == 0, LOOK, np.where(here < evaluations, WALK, IDLE))
-        running, found = _advance(stages, running, jnp.asarray(kinds, jnp.int32), lanes)
-        members = _put(members, active, running) if len(active) < len(everyone) else running
-        kept = min(CHUNK, evaluations - first)
-        found = jax.tree.map(lambda leaf: _spread(np.asarray(leaf)[:, :kept], active, len(everyone)), found)  # noqa: B023
-        yield members, found, here[:kept] * every
-        if bool(jnp.all(members.left | members.diverged)):
+            running, here = _take(members, active), _take(plan, active)
+        kept, steps, begun = min(chunk, segments - first), np.asarray(running.step).sum(), time.perf_counter()
+        running, found = _advance(here, running, jnp.asarray(kept), chunk, lanes)
+        members = _put(members, active, running) if len(active) < count else running
+        found = jax.tree.map(lambda leaf: _spread(np.asarray(leaf)[:, :kept], active, count), found)  # noqa: B023
+        if first:  # the first chunk compiles
+            drawn = (np.asarray(running.step).sum() - steps) * np.mean(stage.source.samples)
+            clock.add(time.perf_counter() - begun, float(drawn))
+        yield members, found, (1 + first + np.arange(kept)) * every
+        if clock.out:
             return
 
 
 @eqx.filter_jit
-def _advance(stage: Stage, members: Member, kinds: Int[Array, " segment"], lanes: str) -> tuple[Member, dict]:
-    """The compiled program: one evaluation per segment that is not idle."""
+def _look(plan: tuple[Stage, Until | None], members: Member, lanes: str) -> tuple[Member, dict]:
+    return _spread_over(lambda plan, member: look(*plan, member), lanes)(plan, members)
 
-    def many(stage: Stage, member: Member):
-        static, chains = eqx.filter(member, eqx.is_array, inverse=True), pool(stage, member)
 
-        def body(arrays, kind):
-            member, found = segment(stage, eqx.combine(arrays, static), chains, kind)
-            return eqx.filter(member, eqx.is_array), found
+@eqx.filter_jit(donate="all-except-first")
+def _advance(plan: tuple[Stage, Until | None], members: Member, count: Int[Array, ""], chunk: int, lanes: str):
+    """The compiled program: `count` segments, each ended by an evaluation; room for `chunk`, so that one program serves
+    stages of any length."""
 
-        arrays, found = jax.lax.scan(body, eqx.filter(member, eqx.is_array), kinds)
-        return eqx.combine(arrays, static), found
+    def many(plan: tuple[Stage, Until | None], member: Member):
+        static, chains = eqx.filter(member, eqx.is_array, inverse=True), pool(plan[0], member)
+        shapes = eqx.filter_eval_shape(segment, *plan, member, chains)[1]
+        room = jax.tree.map(lambda leaf: jnp.full((chunk, *leaf.shape), jnp.nan, leaf.dtype), shapes)
 
-    return _spread_over(many, lanes)(stage, members)
+        def body(number, carry):
+            arrays, records = carry
+            after, found = segment(*plan, eqx.combine(arrays, static), chains)
+            records = jax.tree.map(lambda all, one: all.at[number].set(one), records, found)
+            return eqx.filter(after, eqx.is_array), records
+
+        arrays, records = jax.lax.fori_loop(0, count, body, (eqx.filter(member, eqx.is_array), room))
+        return eqx.combine(arrays, static), records
+
+    return _spread_over(many, lanes)(plan, members)
 
 
 @eqx.filter_jit
@@ -135,6 +189,13 @@ def _compiled(function: Callable, first, second, lanes: str):
 
 
 def _spread_over(function: Callable, lanes: str) -> Callable:
+    if lanes == "alone":  # a lone member trains without an axis: a vmap of one costs half as much again
+
+        def alone(*arguments):
+            out = function(*_take(arguments, 0))
+            return jax.tree.map(lambda leaf: leaf[None] if eqx.is_array(leaf) else leaf, out)
+
+        return alone
     if lanes == "together":
         return eqx.filter_vmap(function, in_axes=eqx.if_array(0), out_axes=eqx.if_array(0))
 
@@ -157,10 +218,8 @@ def _lanes(run: Run, members: int) -> str:
     """Together on an accelerator, and on a CPU where a step is too small to fill it."""
     if jax.default_backend() != "cpu":
         return "together"
-    if members == 1:  # measured: a vmap of one costs half as much again
-        return "apart"
-    work = max(stage.source.samples * stage.task.layout.positions for stage in run.stages)
-    return "together" if work <= 50_000 else "apart"
+    work = max(int(np.max(stage.source.samples)) * stage.task.layout.positions for stage in run.stages)
+    return "together" if work <= 50_000 and run.model.weights_count <= LARGE else "apart"
 
 
 def _stacked(runs: Sequence[Run]) -> Run:
@@ -175,10 +234,6 @@ def _stacked(runs: Sequence[Run]) -> Run:
     )
     stacked = jax.tree.map(lambda *leaves: jnp.asarray(np.stack(leaves)[rows]), *arrays)
     return eqx.combine(stacked, static[0])
-
-
-def _steps_before(run: Run, number: int) -> int:
-    return sum(stage.steps for stage in run.stages[: number - 1])
 
 
 def _take(tree, index):
@@ -205,7 +260,16 @@ def _measured(metrics: dict[str, np.ndarray]) -> np.ndarray:
     return np.any([record.reshape(len(record), -1).any(axis=1) for record in seen], axis=0)
 
 
-def _history(seeds, records, members: Member, samples: np.ndarray) -> History:
+def _joined(parts: list[np.ndarray]) -> np.ndarray:
+    """Records one after another; a metric over levels has as many as the deepest stage, NaN beyond a stage's own."""
+    if parts[0].ndim > 2:
+        shape = np.max([part.shape[2:] for part in parts], axis=0)
+        room = [[(0, 0), (0, 0), *((0, most - own) for most, own in zip(shape, p.shape[2:], strict=True))] for p in parts]
+        parts = [np.pad(part, wide, constant_values=np.nan) for part, wide in zip(parts, room, strict=True)]
+    return np.concatenate(parts, axis=1)
+
+
+def _history(seeds, records, members: Member, samples: np.ndarray, cut: bool) -> History:
     step = np.concatenate([steps for _, steps, _ in records])
     stage = np.concatenate([np.full(len(steps), number) for number, steps, _ in records])
     names = records[0][2]
@@ -213,9 +277,10 @@ def _history(seeds, records, members: Member, samples: np.ndarray) -> History:
         all(found.keys() == names.keys() for _, _, found in records),
         "the stages of one run measure the same things: their probes differ; give every stage the same probes",
     )
-    metrics = {name: np.concatenate([found[name] for _, _, found in records], axis=1) for name in names}
+    metrics = {name: _joined([found[name] for _, _, found in records]) for name in names}
     kept = _measured(metrics) | np.append(True, stage[1:] != stage[:-1])  # however long the last chunk was
     secrets = jax.tree.leaves(members.secret)
+    ended = np.asarray(members.left | members.diverged)
     return History(
         seeds=np.asarray(seeds),
         stage=stage[kept],
@@ -224,5 +289,6 @@ def _history(seeds, records, members: Member, samples: np.ndarray) -> History:
         solved_at=np.asarray(members.solved_at),
         samples=samples,
         diverged=np.asarray(members.diverged),
+        censored=~ended if cut else np.zeros(len(seeds), bool),
         secrets=np.asarray(secrets[0]) if len(secrets) == 1 else None,
     )

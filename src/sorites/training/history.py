@@ -24,6 +24,7 @@ class History:
     solved_at: np.ndarray  # [member], -1 where never
     samples: np.ndarray  # [member]
     diverged: np.ndarray  # [member]
+    censored: np.ndarray  # [member], True where the clock ended it before its budget did
     secrets: np.ndarray | None = None  # [member, ...]
 
     def last(self, metric: str) -> np.ndarray:
@@ -63,7 +64,8 @@ class History:
 
         solved = [None if step < 0 else int(step) for step in self.solved_at]
         return pl.DataFrame(
-            {"seed": self.seeds, "solved_at": solved, "samples": self.samples, "diverged": self.diverged}
+            {"seed": self.seeds, "solved_at": solved, "samples": self.samples, "diverged": self.diverged,
+             "censored": self.censored}  # fmt: skip
         )
 
     def save(self, path: str | Path) -> Path:
@@ -89,7 +91,7 @@ class History:
         arrays = {name: value for name, value in named.items() if value is not None}
         return arrays | {f"metric:{name}": value for name, value in self.metrics.items()}
 
-    def plot(self, metric: str = "loss", ax: "Axes | None" = None) -> "Figure":
+    def plot(self, metric: str = "own.loss", ax: "Axes | None" = None) -> "Figure":
         """Median and 10-90 % band of a metric over the members, stage lines included; returns the figure."""
         from ..drawing import band, new_figure, stage_lines, style
 

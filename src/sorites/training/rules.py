@@ -76,7 +76,19 @@ class Normalised(AbstractRule):
 
 
 class Adam(AbstractRule):
-    """AdamW; decay 0 is Adam."""
+    """Adam with its momenta as plain numbers: 1 - 0.999 as float32 arrays is off by 5e-5 of itself."""
+
+    rate: Scalar = eqx.field(converter=_rate)
+    momentum: float = eqx.field(static=True, default=0.9)
+    memory: float = eqx.field(static=True, default=0.999)
+
+    def transformation(self):
+        scaled = optax.scale_by_adam(b1=self.momentum, b2=self.memory, eps=1e-8)
+        return optax.chain(scaled, optax.scale_by_learning_rate(jnp.asarray(self.rate)))
+
+
+class AdamW(AbstractRule):
+    """AdamW; all its numbers are data. Decay 0 is Adam, up to rounding."""
 
     rate: Scalar = eqx.field(converter=_rate)
     decay: Scalar = eqx.field(converter=_scalar, default=0.0)  # pyright: ignore
@@ -85,6 +97,43 @@ class Adam(AbstractRule):
 
     def transformation(self):
         return optax.adamw(self.rate, b1=self.momentum, b2=self.memory, weight_decay=self.decay)  # pyright: ignore
+
+
+class Clip(AbstractRule):
+    """The rule on a gradient whose global norm is at most `norm`."""
+
+    rule: AbstractRule
+    norm: Scalar = eqx.field(converter=_scalar)
+
+    def __check_init__(self):
+        if isinstance(self.norm, np.ndarray):
+            require(bool((self.norm > 0).all()), f"a norm is a positive number: norm={self.norm.tolist()}; use one above 0")
+
+    def transformation(self):
+        return optax.chain(optax.clip_by_global_norm(jnp.asarray(self.norm)), self.rule.transformation())  # pyright: ignore
+
+
+class Decay(AbstractRule):
+    """The rule with its rate falling linearly over so many steps, to zero or, with `by` below 1, to 1 - by of it."""
+
+    rule: AbstractRule
+    over: Scalar = eqx.field(converter=_rate)
+    by: Scalar = eqx.field(converter=_scalar, default=1.0)  # pyright: ignore
+
+    def __check_init__(self):
+        require(hasattr(self.rule, "rate"), f"what decays is a rate: {type(self.rule).__name__} has none; decay its inner rule")
+
+    def transformation(self):
+        inner = self.rule.transformation()
+
+        def update(updates, state, params=None):
+            count, state = state
+            share = jnp.maximum(1 - self.by * (count / self.over), 0)
+            slower = eqx.tree_at(lambda rule: rule.rate, self.rule, self.rule.rate * share)  # pyright: ignore
+            updates, state = slower.transformation().update(updates, state, params)
+            return updates, (count + 1, state)
+
+        return optax.GradientTransformation(lambda params: (jnp.zeros((), jnp.int32), inner.init(params)), update)
 
 
 class Quantised(AbstractRule):
@@ -129,4 +178,4 @@ class Frozen(AbstractRule):
         return optax.GradientTransformation(inner.init, update)
 
 
-RULES = {"gd": GD, "sign": Sign, "normalised": Normalised, "adam": Adam}
+RULES = {"gd": GD, "sign": Sign, "normalised": Normalised, "adam": Adam, "adamw": AdamW}

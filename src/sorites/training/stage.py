@@ -1,29 +1,65 @@
-"""A stage: what is taught, how the weights move, for how long, and what is measured."""
+"""A stage: what is taught, how the weights move, for how long, and what is measured. A run: stages, and a goal."""
 
 import functools
 import operator
 from collections.abc import Iterable
 
 import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, Key
 
 from ..errors import require
 from ..models import AbstractModel
-from ..probes import AbstractProbe, Answer, ChildMass, Loss
+from ..probes import AbstractProbe, ChildMass, Loss, Outcome
 from ..supervision import AbstractSource, Supervision
-from ..tasks import AbstractTask
+from ..supervision.policy import Clipped
+from ..tasks import AbstractTask, Chain
 from .rules import AbstractRule
 
 
 class Evaluation(eqx.Module):
-    """Held-out chains, fixed per member, probed on entry to a stage and every `every` steps."""
+    """Held-out chains, fixed per member, probed on entry to a stage and every `every` steps. `numbered` takes the task's
+    held-out inputs, which no numbered source ever shows."""
 
     every: int = eqx.field(static=True, default=25)
     count: int = eqx.field(static=True, default=2000)
-    probes: tuple[AbstractProbe, ...] = (Loss(), Answer(), ChildMass())
+    probes: tuple[AbstractProbe, ...] = (Loss(), Outcome(), ChildMass())
+    numbered: bool = eqx.field(static=True, default=False)
 
     def __check_init__(self):
         require(self.every >= 1, f"evaluations are at least a step apart: every={self.every}; use 1 or more")
         require(self.count >= 1, f"an evaluation needs chains: count={self.count}; use 1 or more")
+
+    def chains(self, task: AbstractTask, secret, key: Key[Array, ""]) -> Chain:
+        if not self.numbered:
+            return task.sample(secret, key, self.count)
+        require(
+            self.count <= task.held_out,
+            f"held-out inputs are {task.held_out} here: count={self.count}; use fewer",
+        )
+        return task.numbered(secret, jnp.arange(self.count, dtype=jnp.uint32), held_out=True)
+
+
+def _number(value) -> Array | np.ndarray:
+    return value if isinstance(value, jax.Array) else np.asarray(value, np.float32)
+
+
+class Until(eqx.Module):
+    """A metric and the value that it must reach; of a metric over levels, on all of them."""
+
+    metric: str = eqx.field(static=True)
+    reaches: Float[Array | np.ndarray, ""] = eqx.field(converter=_number, default=1.0)  # pyright: ignore
+    falls: bool = eqx.field(static=True, default=False)  # to that value, where a loss is meant
+
+    def __call__(self, found: dict[str, Array]) -> Bool[Array, ""]:
+        value = found[self.metric]
+        return jnp.all(value <= self.reaches) if self.falls else jnp.all(value >= self.reaches)
+
+
+def _steps(value) -> Array | np.ndarray:
+    return value if isinstance(value, jax.Array) else np.asarray(value, np.int32)
 
 
 class Stage(eqx.Module):
@@ -33,16 +69,24 @@ class Stage(eqx.Module):
     taught: tuple[Supervision, ...]  # the objective is their sum
     source: AbstractSource
     rule: AbstractRule
-    steps: int = eqx.field(static=True)
+    steps: Int[Array | np.ndarray, ""] = eqx.field(converter=_steps)  # batches
     evaluation: Evaluation = Evaluation()
+    until: Until | None = None  # where a member leaves the stage
     reset: bool = eqx.field(static=True, default=True)  # forget the rule's state on entry
-    until: float | None = eqx.field(static=True, default=None)  # accuracy at which a member leaves the stage
+    freeze: bool = eqx.field(static=True, default=False)  # become one's own teacher on entry
+    reuse: int = eqx.field(static=True, default=1)  # updates on one batch, for clipped ratios
 
     def __check_init__(self):
+        if isinstance(self.steps, np.ndarray):
+            every = self.evaluation.every
+            require(
+                bool((self.steps >= 1).all() and (self.steps % every == 0).all()),
+                f"a stage is whole evaluations long: steps={self.steps.tolist()}, every={every}; use a multiple of {every}",
+            )
+        require(self.reuse >= 1, f"a batch is used at least once: reuse={self.reuse}; use 1 or more")
         require(
-            self.steps >= 1 and self.steps % self.evaluation.every == 0,
-            f"a stage is whole evaluations long: steps={self.steps}, every={self.evaluation.every}; "
-            f"use a multiple of {self.evaluation.every}",
+            self.reuse == 1 or all(isinstance(term.signal, Clipped) for term in self.taught),
+            f"a batch is used again under ratios to its writer: reuse={self.reuse}; use the signal Clipped, or reuse=1",
         )
 
     def objective(self, secret):
@@ -56,14 +100,21 @@ class Stage(eqx.Module):
 
 
 class Run(eqx.Module):
-    """One training, up to its seed: the model as it starts, and the stages it goes through."""
+    """One training, up to its seed: the model as it starts, the stages it goes through, and its goal.
+
+    A member is solved when it first reaches the goal; by default when every answer of its first `Outcome` is right.
+    Stages may differ in task if their secrets have one shape and the model reads them all.
+    """
 
     model: AbstractModel
     stages: tuple[Stage, ...]
+    goal: Until | None
 
-    def __init__(self, model: AbstractModel, stages: Iterable[Stage]):
+    def __init__(self, model: AbstractModel, stages: Iterable[Stage], goal: Until | None = None):
         self.model, self.stages = model, tuple(stages)
         require(len(self.stages) > 0, "a run needs at least one stage: stages=(); give it one")
+        outcomes = [probe for probe in self.stages[0].evaluation.probes if isinstance(probe, Outcome)]
+        self.goal = Until(f"{outcomes[0].reading}.answer") if goal is None and outcomes else goal
 
     @property
     def task(self) -> AbstractTask:

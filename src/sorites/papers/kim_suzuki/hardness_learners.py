@@ -49,7 +49,7 @@ def with_chain(layout: Layout) -> Supervision:
 def answers(model: AbstractModel, taught: Supervision, task: Boolean, inputs: Array) -> Float[Array, " sample"]:
     """f_theta(x): the answer's score; the secret fills thoughts that are never read."""
     chains = task.think(np.arange(task.sparsity), inputs)
-    return taught.prefix(model, chains, jax.random.key(0), None).scores[-1, 0, 0]
+    return taught.prefix(model, chains, jax.random.key(0), None).said.mean()[-1, 0]
 
 
 @eqx.filter_jit

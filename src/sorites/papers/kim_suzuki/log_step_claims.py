@@ -102,10 +102,10 @@ def _exponential(size: Strengths) -> Evidence:
     for strength in size.strengths:
         setting = dataclasses.replace(plain, strength=strength)
         result = trained(setting)
-        for seed in np.flatnonzero(result.history.last("accuracy") == 1):
+        for seed in np.flatnonzero(result.history.last("soft.answer") == 1):
             secret = result.history.secrets[seed]  # pyright: ignore
             weight.append(child_weights(result.models.weights[seed], setting.task(), secret).min())  # pyright: ignore
-            error.append(math.log(float(result.history.last("error")[seed])))
+            error.append(math.log(float(result.history.last("soft.error")[seed])))
             member.append(seed)
     weights, errors, members = np.array(weight), np.array(error), np.array(member)
     slopes = [

@@ -22,8 +22,8 @@ def _filter(size: FilterRange, training) -> Frames:
                 "threshold": cells[:, 0],
                 "strings": cells[:, 1].astype(int),
                 "seed": seeds,
-                "accuracy": history.last("accuracy").astype(float),
-                "error": history.last("error").astype(float),
+                "accuracy": history.last("soft.answer").astype(float),
+                "error": history.last("soft.error").astype(float),
             }
         )
     }

@@ -11,7 +11,6 @@ import numpy as np
 
 from ...ledger import Claim, Erratum, Evidence, at_most, equal, shown, worst
 from ...models import Positional, link_named, positional
-from ...models.base import padded_signs
 from ...tasks import Layout
 from ...theory.precision import in_float64
 from .setting import PAPER, ROUNDING, Weights
@@ -25,8 +24,8 @@ def _jacobian(write, model: Positional) -> jax.Array:
 @in_float64
 def _forced_gradient(size: Weights) -> Evidence:
     _, chains = size.chains(1)
-    signs, largest, found = padded_signs(chains)[:, 0], 0.0, 0.0
-    norm = jax.jit(lambda model: jnp.sqrt(jnp.sum(_jacobian(lambda m: m.read(signs).scores[:, 0, 0], model) ** 2)))
+    largest, found = 0.0, 0.0
+    norm = jax.jit(lambda model: jnp.sqrt(jnp.sum(_jacobian(lambda m: m.read_batch(chains).mean()[:, 0, 0], model) ** 2)))
     for link in ("cosine", "quartic", "quadratic-linear"):
         for model in size.models(link, "causal"):
             bound = 2 * link_named(link).slope * math.sqrt(size.sparsity - 1)
@@ -130,7 +129,7 @@ def _applied(model: Positional, inputs: jax.Array, thoughts: jax.Array) -> jax.A
 
 @eqx.filter_jit
 def _written(model: Positional, inputs: jax.Array) -> jax.Array:
-    return model.write(inputs)
+    return model.write_soft(inputs)
 
 
 @in_float64
@@ -138,7 +137,7 @@ def _own_gradient(size: Weights) -> Evidence:
     _, chains = size.chains(1)
     layout = size.task().layout
     inputs, levels = chains.tokens[: layout.inputs, 0].astype(float), np.asarray(layout.levels)
-    jacobian = jax.jit(lambda model: _jacobian(lambda m: m.write(inputs)[:, 0], model))
+    jacobian = jax.jit(lambda model: _jacobian(lambda m: m.write_soft(inputs)[:, 0], model))
     node, whole, found, kappa, depth = 0.0, 0.0, 0.0, link_named("cosine").slope, layout.depth
     for model in (*size.models(), positional(size.task())):
         slopes = np.abs(np.asarray(jacobian(model)))

@@ -44,7 +44,7 @@ def _one_step(size: TheoremFive) -> Evidence:
             shown("success rate, Wilson high", None, high),
             shown("largest error of the answer, median over seeds", None, median_error(calibrated)),
             at_most("printed rate eta = d^2: seeds with all answers right", right(literal), BROKEN * size.seeds),
-            shown("printed rate: mean accuracy", None, float(literal.history.last("accuracy").mean())),
+            shown("printed rate: mean accuracy", None, float(literal.history.last("soft.answer").mean())),
             *(works(f"oracle with {name} error {size.error:g}/d^2 per entry", result) for name, result in oracles.items()),
             equal("median error falls with n: steps that rise", 0, _rises(by_samples), 0),
             equal("median error falls with K: steps that rise", 0, _rises(by_strength), 0),

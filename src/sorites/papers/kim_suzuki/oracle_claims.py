@@ -14,7 +14,7 @@ from ...tasks import Boolean
 from ...theory import krawtchouk
 from ...theory import parity_class as pc
 from ...theory.tree_law import CURVATURE
-from ...training import GD, AbstractRule, Adam, use_compilation_cache
+from ...training import GD, AbstractRule, AdamW, use_compilation_cache
 from .hardness_learners import PAPER, Path, against, answer_alone, drawn, final_answers, task_of, with_chain
 
 FLOAT32 = 1e-5  # sums of 2^d squares of answers in single precision
@@ -59,9 +59,9 @@ class Hidden:
         step = float((self.bits + self.sparsity - 2) ** 2 / (2 * CURVATURE))  # moves a child's weight by about one
         return {
             "MLP, GD": ("perceptron", drawn("perceptron", task, 0), GD(0.1)),
-            "MLP, Adam": ("perceptron", drawn("perceptron", task, 0), Adam(0.05)),
+            "MLP, Adam": ("perceptron", drawn("perceptron", task, 0), AdamW(0.05)),
             "transformer, GD": ("transformer", start, GD(step)),
-            "transformer, Adam": ("transformer", start, Adam(self.rate)),
+            "transformer, Adam": ("transformer", start, AdamW(self.rate)),
         }
 
     def run(self, name: str, error: float, printed: bool = False) -> Path:

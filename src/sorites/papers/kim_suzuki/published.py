@@ -7,7 +7,7 @@ import numpy as np
 
 from ...errors import require
 from ...models import positional
-from ...probes import ChildMass, Loss, OwnChain, Released
+from ...probes import ChildMass, Loss, Outcome, Released
 from ...supervision import Pooled, Scores, Squared, Supervision, Truth, Written, teacher_forcing
 from ...tasks import Boolean, Layout, Parity
 from ...training import GD, Evaluation, Run, Stage, Trained, train
@@ -47,7 +47,7 @@ class Published:
         task = self.task()
         mask = "causal" if lesson == "direct" else "lower-levels"
         rate = 0.01 * self.rate if lesson == "direct" else self.rate
-        probes = (Loss(), OwnChain(), ChildMass(), Released(Scores(self.least)))  # pyright: ignore
+        probes = (Loss(), Outcome("soft"), ChildMass(), Released(Scores(self.least)))  # pyright: ignore
         stage = Stage(
             task,
             self.taught(lesson, task.layout),

@@ -50,7 +50,7 @@ def _comparison(size: Sparsities) -> Evidence:
     compared: list[Comparison] = []
     free = []
     for setting in size.published():
-        k, ends = setting.sparsity, {lesson: trained(setting, lesson).history.last("accuracy") for lesson in LESSONS}
+        k, ends = setting.sparsity, {lesson: trained(setting, lesson).history.last("soft.answer") for lesson in LESSONS}
         solved = {lesson: int((accuracy == 1).sum()) for lesson, accuracy in ends.items()}
         compared += [
             equal(f"k={k}, answer only: mean accuracy", 0.5, float(ends["direct"].mean()), CHANCE),
@@ -80,7 +80,7 @@ def _release(size: Release) -> Evidence:
     compared: list[Comparison] = []
     for setting in size.published():
         history = trained(setting, "consistent").history
-        released, loss = history.metrics["released"], history.metrics["loss"]
+        released, loss = history.metrics["released"], history.metrics["own.loss"]
         levels = setting.task().layout.depth
         first = np.stack([_first(released[:, :, level] > 0) for level in range(levels)], axis=1)  # [seed, level]
         ordered = int(((first >= 0).all(axis=1) & (np.diff(first, axis=1) > 0).all(axis=1)).sum())

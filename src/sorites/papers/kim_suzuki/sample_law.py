@@ -91,7 +91,7 @@ def _one_size(task: Boolean, chains: int, rate, blocks, seeds):
             total, done = carry
             total = jax.lax.fori_loop(done, until, add, total)
             stepped = eqx.tree_at(lambda m: m.weights, model, -rate * total / until)
-            answer = Written()(stepped, held, train, None).scores[-1, 0, 0]
+            answer = Written()(stepped, held, train, None).said.mean()[-1, 0]
             return (total, until), jnp.all(answer * held.tokens[-1, 0] > 0)
 
         return jax.lax.scan(grow, (jnp.zeros_like(model.weights), 0), blocks)[1]

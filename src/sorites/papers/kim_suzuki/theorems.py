@@ -8,7 +8,7 @@ import numpy as np
 
 from ...errors import require
 from ...models import link_named, positional
-from ...probes import ChildMass, Loss, OwnChain, Released
+from ...probes import ChildMass, Loss, Outcome, Released
 from ...supervision import AbstractSource, Noisy, Pooled, Squared, Strings, Supervision, Truth, Written, teacher_forcing
 from ...tasks import Boolean, Parity
 from ...training import GD, Evaluation, Quantised, Run, Stage, Trained, train
@@ -57,7 +57,7 @@ class OneStep(Theorem):
 
     def run(self) -> Run:
         task = self.task()
-        evaluation = Evaluation(1, self.chains, (Loss(), OwnChain(), ChildMass()))
+        evaluation = Evaluation(1, self.chains, (Loss(), Outcome("soft"), ChildMass()))
         stage = Stage(task, (teacher_forcing(task.layout),), self.source(), GD(self.rate()), 1, evaluation)  # pyright: ignore
         return Run(positional(task, self.link, "causal"), [stage])
 
@@ -88,7 +88,7 @@ class LogSteps(Theorem):
         own = Written(consistent if self.filtered else None)
         taught = Supervision(own, Truth(), np.ones((task.layout.thoughts, 1)), Squared())
         rule = Quantised(GD(self.rate())) if self.quantised else GD(self.rate())  # pyright: ignore
-        evaluation = Evaluation(1, self.chains, (Loss(), OwnChain(), ChildMass(), Released(consistent)))
+        evaluation = Evaluation(1, self.chains, (Loss(), Outcome("soft"), ChildMass(), Released(consistent)))
         stage = Stage(task, (taught,), self.source(), rule, task.layout.depth, evaluation)
         return Run(positional(task, self.link, "lower-levels"), [stage])
 

@@ -14,7 +14,7 @@ BROKEN = 0.5  # share below which it is said to break
 
 def right(result: Trained) -> int:
     """Seeds that answer every held-out chain."""
-    return int((result.history.last("accuracy") == 1).sum())
+    return int((result.history.last("soft.answer") == 1).sum())
 
 
 def works(name: str, result: Trained) -> Comparison:
@@ -25,7 +25,7 @@ def works(name: str, result: Trained) -> Comparison:
 
 def median_error(result: Trained) -> float:
     """Largest error of the answer, by the median seed; 2, the largest possible, counts for itself."""
-    return float(np.median(result.history.last("error")))
+    return float(np.median(result.history.last("soft.error")))
 
 
 TINY: dict[str, Any] = {

@@ -2,33 +2,21 @@
 (`bench/lego_paper_scale.py`)."""
 
 import dataclasses
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 
 from ...errors import require
-from ...models.decoder import DecoderSpec
-from ...tasks.actions import action_named
-from ...training.lego_decoder import (
-    FRESH,
-    Labelled,
-    Member,
-    Scores,
-    advance,
-    evaluate,
-    labelled,
-    lesson,
-    member,
-    room_for,
-    sentences,
-    stacked,
-)
+from ...models import AbstractModel, decoder
+from ...probes import LengthCurve
+from ...supervision import CrossEntropy, Passes, Pooled, Rewritten, teacher_forcing
+from ...tasks import Chain, Lego, action_named, room_for
+from ...training import Adam, Decay, Evaluation, History, Run, Stage, Until
 
-FOREVER = 2**30  # steps over which a rate would decay: it does not
+FRESH = 2**31 - 1  # sentences to choose from: never the same one twice
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,109 +63,80 @@ class Decoding:
             f"checks are equally far apart: steps={self.steps}, checks={self.checks}; use a multiple of the checks",
         )
 
-    def spec(self, arms: Sequence[Arm]) -> DecoderSpec:
-        words = room_for([action_named(arm.action) for arm in arms], self.variables)
-        taught = (0, 1, 2, 3, 4) if self.blanks else (3, 4)
-        return DecoderSpec(words, self.token_width, self.width, self.heads, self.hidden, 0.0, self.normalised,
-                           self.positions, taught=taught)  # pyright: ignore  # fmt: skip
+    def probes(self, task: Lego) -> tuple[LengthCurve, ...]:
+        return tuple(LengthCurve(task.at(length), self.count) for length in self.lengths)
 
-    def members(self, arms: Sequence[Arm], spec: DecoderSpec | None = None) -> Member:
-        """Arms by seeds, side by side; a spec with more room makes ensembles share one program."""
-        spec = spec or self.spec(arms)
-        return stacked(
-            [
-                member(
-                    spec,
-                    lesson(action_named(arm.action), spec.vocabulary, seed, arm.rate, arm.pool, arm.decay),
-                    arm.residual,
-                )
-                for arm in arms
-                for seed in range(self.seeds)
-            ]
-        )
-
-
-class Check(NamedTuple):
-    step: int
-    loss: np.ndarray  # [member], mean since the check before
-    scores: Scores
-
-
-def training(
-    size: Decoding, members: Member, together: bool | None = None, pieces: int = 1
-) -> Iterator[tuple[Member, Check]]:
-    """Members and their scores at each check; `pieces` splits the way to a check into shorter compiled calls."""
-    together = jax.default_backend() != "cpu" if together is None else together
-    each, left = divmod(size.steps // size.checks, pieces)
-    require(
-        left == 0,
-        f"the way to a check is cut into equal pieces: steps={size.steps}, checks={size.checks}, pieces={pieces}; "
-        "use pieces that divide steps / checks",
-    )
-    for check in range(1, size.checks + 1):
-        losses = []
-        for _ in range(pieces):
-            members, loss = advance(members, each, size.length, size.batch, jnp.asarray(size.steps), together=together)
-            losses.append(np.asarray(loss))
-        scores = evaluate(members, size.lengths, size.count, together)
-        yield members, Check(each * pieces * check, np.mean(losses, axis=0), scores)
+    def runs(self, arms: Sequence[Arm], lengths: Sequence[int] = (), self_pool: int = 0, self_steps: int = 0) -> list[Run]:
+        """Arms by seeds; after the training itself a stage of self-training for every one of `lengths`, on sentences of
+        that length whose answers the stage before wrote."""
+        room = room_for([action_named(arm.action) for arm in arms], self.variables)
+        made = []
+        for arm in arms:
+            task = Lego(arm.action, self.length, self.variables, room)
+            slots = (0, 1, 2, 3, 4) if self.blanks else (3, 4)
+            model = decoder(task, self.token_width, self.width, self.heads, self.hidden, arm.residual, self.normalised,
+                            self.positions, slots=slots)  # pyright: ignore  # fmt: skip
+            rule = Decay(Adam(arm.rate), self.steps, arm.decay)  # pyright: ignore
+            forced, probes = teacher_forcing(task.layout, CrossEntropy()), self.probes(task)
+            source = Passes(self.batch, arm.pool or FRESH)  # pyright: ignore
+            checks = Evaluation(self.steps // self.checks, self.count, probes)
+            stages = [Stage(task, (forced,), source, rule, self.steps, checks)]  # pyright: ignore
+            for length in lengths:
+                longer, after = task.at(length), Evaluation(self_steps, self.count, probes)
+                source = Rewritten(Pooled(self_pool, min(self.batch, self_pool)))
+                forced = teacher_forcing(longer.layout, CrossEntropy())
+                stages.append(Stage(longer, (forced,), source, rule, self_steps, after, reset=False, freeze=True))  # pyright: ignore
+            made += [Run(model, stages, Until(f"values@{self.lengths[0]}"))] * self.seeds
+        return made
 
 
-def gathered(checks: Sequence[Check]) -> dict[str, np.ndarray]:
+def gathered(size: Decoding, history: History) -> dict[str, np.ndarray]:
     """Arrays of an ensemble: check x member (x length); attention by step at the last check only."""
-    scores = [check.scores for check in checks]
+    checks = np.flatnonzero((history.step > 0) & (history.stage == 1))
+
+    def over_lengths(name: str) -> np.ndarray:  # check x member x length
+        return np.stack([history.metrics[f"{name}@{length}"][:, checks].T for length in size.lengths], axis=-1)
+
+    def by_step(name: str) -> np.ndarray:  # member x length x step, zero beyond the length
+        found = np.zeros((len(history.seeds), len(size.lengths), max(size.lengths)), np.float32)
+        for place, length in enumerate(size.lengths):
+            found[:, place, :length] = history.metrics[f"{name}@{length}"][:, checks[-1], :length]
+        return found
+
     return {
-        "step": np.array([check.step for check in checks]),
-        "loss": np.stack([check.loss for check in checks]),
-        "values": np.stack([score.values for score in scores]),
-        "clauses": np.stack([score.clauses for score in scores]),
-        "predicate": scores[-1].predicate,
-        "answer": scores[-1].answer,
-        "rates": scores[-1].steps,
+        "step": history.step[checks],
+        "loss": history.metrics["training.loss"][:, checks].T,
+        "values": over_lengths("values"),
+        "clauses": over_lengths("clauses"),
+        "predicate": by_step("predicate"),
+        "answer": by_step("query"),
+        "rates": by_step("rates"),
     }
 
 
-class Stage(NamedTuple):
-    length: int
-    labels: np.ndarray  # [member]: share of training sentences with every self-made value true
-    loss: np.ndarray
-    scores: Scores
-
-
-def self_training(
-    size: Decoding,
-    members: Member,
-    lengths: Sequence[int],
-    pool: int,
-    steps: int,
-    noise: float = 0.0,
-    confidence: float = 0.0,
-    together: bool | None = None,
-) -> Iterator[tuple[Member, Stage]]:
-    """Each stage trains on, from the weights before, with sentences of its length that the stage before labelled."""
-    together = jax.default_backend() != "cpu" if together is None else together
-    for length in lengths:
-        require(length < size.variables, f"|X| >= L+1: variables={size.variables}, length={length}; use more variables")
-        stored = _annotated(members, length, pool, noise, confidence)
-        members, loss = advance(members, steps, length, size.batch, jnp.asarray(FOREVER), stored, together)
-        scores = evaluate(members, size.lengths, size.count, together)
-        yield members, Stage(length, np.asarray(stored.right), np.asarray(loss), scores)
+def self_trained(size: Decoding, lengths: Sequence[int], history: History) -> dict[str, np.ndarray]:
+    """After every stage of self-training: all values right by test length, and the loss; labels are the share of
+    sentences of the new length that its teacher wrote without a wrong value, held-out ones for those of the pool."""
+    found: dict[str, Any] = {}
+    for stage, length in enumerate(lengths, start=2):
+        ends = [history.end(stage, f"values@{each}") for each in size.lengths]
+        found[f"values{length}"] = np.stack(ends, axis=-1)
+        found[f"labels{length}"] = history.entry(stage, f"values@{length}")
+        found[f"loss{length}"] = history.end(stage, "training.loss")
+    return found
 
 
 @eqx.filter_jit
-def _annotated(members: Member, length: int, pool: int, noise: float, confidence: float) -> Labelled:
-    return jax.lax.map(lambda one: labelled(one, length, pool, noise, confidence), members)
+def _looked(model: AbstractModel, chains: Chain):
+    return model.attend(chains)[0].mean(axis=(0, 3))[:, :-1]
 
 
-def attention_maps(members: Member, length: int, count: int, permutation: Sequence[int] | None = None) -> np.ndarray:
-    """[member, query, clause]: teacher-forced attention, mean over heads and sentences; predicates reordered."""
-    order = np.arange(2 * length)
+def attention_map(
+    model: AbstractModel, task: Lego, secret: Any, count: int, permutation: Sequence[int] | None = None
+) -> np.ndarray:
+    """[query, clause]: teacher-forced attention, mean over heads and sentences; predicates reordered."""
+    order = np.arange(task.layout.positions)
     if permutation is not None:
-        order[:length] = permutation
-
-    def one(each: Member):
-        index = FRESH - 1 - jnp.arange(count)
-        clauses = sentences(each.lesson, each.model.spec.vocabulary, index, length)[:, :-1][:, order]
-        return each.model(clauses)[1].mean(axis=(0, 1))
-
-    return np.asarray(jax.jit(lambda members: jax.lax.map(one, members))(members))
+        order[: task.length] = permutation
+    chains = task.numbered(secret, jnp.arange(count, dtype=jnp.uint32), held_out=True)
+    return np.asarray(_looked(model, Chain(chains.tokens[order], chains.layout)))

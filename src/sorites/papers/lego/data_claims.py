@@ -35,10 +35,10 @@ def _sentences(size: Drawn) -> Evidence:
     wrong, clauses, blank = 0, 0, 0.0
     for name in ("C6", "S5", "Q8"):
         task = Lego(name, size.length, size.variables)
-        words, drawn = task.vocabulary, task.sentences(jax.random.key(0), size.samples)
+        words, drawn = task.vocabulary, task.sentences(jax.random.split(jax.random.key(0), size.samples))
         x, g, y = (np.asarray(each) for each in (drawn.variables, drawn.actions, drawn.values))
         wrong += sum(len(set(row)) != size.length + 1 for row in x.tolist())
-        wrong += int((task.action.table[g, y[:, :-1]] != y[:, 1:]).sum())
+        wrong += int((np.asarray(task.table)[g, y[:, :-1]] != y[:, 1:]).sum())
         tokens = np.asarray(encode(drawn, words, size.length))
         clauses = tokens.shape[1]
         predicates, answers = tokens[:, : size.length], tokens[:, size.length :]

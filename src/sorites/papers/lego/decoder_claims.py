@@ -8,9 +8,9 @@ import numpy as np
 
 from ...errors import require
 from ...ledger import Claim, Comparison, Evidence, at_least, at_most, equal, shown
-from ...models.decoder import DecoderSpec, decoder, rollout
+from ...models import decoder
 from ...statistics import mean_interval
-from ...tasks.lego import Lego, encode
+from ...tasks import Chain, Lego
 from ...theory.precision import in_float64
 from .grids import SMALL, TINY, Study, ensemble
 from .setting import PAPER, ROUNDING, Theory
@@ -40,24 +40,22 @@ class Permuted:
 def _permuted(size: Permuted) -> Evidence:
     task, generator = Lego("S3", size.length, size.variables), np.random.default_rng(0)
     order = generator.permutation(size.length)
-    clauses = encode(task.sentences(jax.random.key(0), size.samples), task.vocabulary, size.length)
-    moved = clauses.at[:, : size.length].set(clauses[:, order])
-    whole = np.concatenate([order, np.arange(size.length, 2 * size.length)])
+    chains = task.chains(task.sentences(jax.random.split(jax.random.key(0), size.samples)))
+    whole = np.concatenate([order, np.arange(size.length, task.layout.positions)])
+    moved = Chain(chains.tokens[whole], chains.layout)
     compared: list[Comparison] = []
     for positions in ("none", "learned", "rope", "alibi"):
-        spec = DecoderSpec(task.vocabulary, size.width, size.width, 2, 2 * size.width, positions=positions)
-        model = decoder(spec, jax.random.key(1))
+        made = decoder(task, size.width, size.width, 2, 2 * size.width, 0.0, False, positions)
+        model = made.fresh(jax.random.key(1))
 
         @jax.jit
-        def read(clauses, model=model):
-            answers = rollout(
-                model, clauses[:, : size.length], clauses[:, size.length], jnp.asarray(size.length)
-            ).clauses
-            return *model(clauses), answers if model.spec.positions == "none" else clauses[:, :0]
+        def read(chains, model=model, positions=positions):
+            tokens = model.write(chains, jax.random.key(2), "greedy") if positions == "none" else chains.tokens
+            return model.read_batch(chains).logits, model.attend(chains)[0], tokens[size.length :]
 
-        (logits, attention, answers), (moved_logits, moved_attention, moved_answers) = read(clauses), read(moved)
+        (logits, attention, answers), (moved_logits, moved_attention, moved_answers) = read(chains), read(moved)
         change = float(jnp.abs(logits - moved_logits).max())
-        shift = float(jnp.abs(attention[..., whole] - moved_attention).max())
+        shift = float(jnp.abs(attention[:, :, whole] - moved_attention).max())
         if positions == "none":
             compared += [
                 at_most("no positions: change of the logits", change, ROUNDING),

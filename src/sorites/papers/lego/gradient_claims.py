@@ -73,7 +73,7 @@ def _closed_forms(model: Clause, sentences: Sentences, step: int):
 @in_float64
 def _gradients(size: Literal) -> Evidence:
     found = {"W": 0.0, "Q": 0.0}
-    drawn = size.task().sentences(jax.random.key(2), size.samples)
+    drawn = size.task().sentences(jax.random.split(jax.random.key(2), size.samples))
     for version in ("standard", "printed", "modified"):
         model = size.model(version)
         for step in (1, 2):
@@ -118,8 +118,8 @@ def _gradients(size: Literal) -> Evidence:
 def _conservation(size: Literal) -> Evidence:
     model, rate = size.model(), 0.3
     start, found = model, {"W": 0.0, "Q": 0.0}
-    one_step = size.task(1).sentences(jax.random.key(3), size.samples)
-    two_step = size.task(2).sentences(jax.random.key(4), size.samples)
+    one_step = size.task(1).sentences(jax.random.split(jax.random.key(3), size.samples))
+    two_step = size.task(2).sentences(jax.random.split(jax.random.key(4), size.samples))
     model = eqx.tree_at(lambda m: m.scores, model, jnp.zeros_like(model.scores))
     first = jax.jit(
         jax.grad(lambda w, model: losses(eqx.tree_at(lambda m: m.neurons, model, w), one_step, 1).sum(1).mean())
@@ -152,7 +152,7 @@ def _conservation(size: Literal) -> Evidence:
 @in_float64
 def _equivariance(size: Literal) -> Evidence:
     model, task, generator = size.model(), size.task(), np.random.default_rng(0)
-    words, drawn = task.vocabulary, task.sentences(jax.random.key(5), size.samples)
+    words, drawn = task.vocabulary, task.sentences(jax.random.split(jax.random.key(5), size.samples))
     names, states = generator.permutation(size.variables), generator.permutation(words.values)
     token = np.arange(words.size)  # where each token goes
     token[: size.variables] = names

@@ -3,12 +3,12 @@
 import dataclasses
 import functools
 
-import jax
 import numpy as np
 
 from ...errors import require
-from ...training.lego_decoder import Member
-from .arms import Arm, Decoding, attention_maps, gathered, self_training, training
+from ...tasks import Lego
+from ...training import Run, Trained, train
+from .arms import Arm, Decoding, attention_map, gathered, self_trained
 
 ACTIONS = ("C6", "S5", "C5", "S3/itself", "S3", "A5", "A5/itself", "C6*20", "S5[6]")
 """The paper's two; equal values (C5, S5); equal sizes without commuting (C6, S3/itself); not solvable yet simply
@@ -48,6 +48,10 @@ class Study(Decoding):
             f"use each of 0 to {self.length - 1} once",
         )
         require(
+            set(self.stages) <= set(self.lengths),
+            f"self-training is watched at its own lengths: stages={self.stages}, lengths={self.lengths}; test them all",
+        )
+        require(
             len(self.lengths) >= 2 and self.lengths[-1] > self.length,
             f"lengths beyond that of training are compared: lengths={self.lengths}; use two or more, the last above "
             f"{self.length}",
@@ -71,50 +75,41 @@ class Study(Decoding):
         return np.arange(first, first + self.seeds)
 
 
-def take(members: Member, index: np.ndarray) -> Member:
-    return jax.tree.map(lambda leaf: leaf[index], members)
+def mapped(size: Study, trained: Trained) -> dict[str, np.ndarray]:
+    """Attention of one member of each of the pair: as trained, with permuted predicates, and at longer lengths."""
+
+    def maps(length: int, permutation: tuple[int, ...] | None = None) -> np.ndarray:
+        found = []
+        for index in (int(size.rows(action)[0]) for action in size.pair):
+            task = size.runs(size.arms("fresh"))[index].task
+            assert isinstance(task, Lego)
+            here = (trained.model(index), task.at(length), trained.secret(index))
+            found.append(attention_map(*here, 100, permutation))
+        return np.stack(found)
+
+    found = {"plain": maps(size.length), "permuted": maps(size.length, size.permutation)}
+    return found | {f"at{length}": maps(length) for length in (10, 20)}
+
+
+def self_training(size: Study) -> list[Run]:
+    """The hard action of the pair, trained as `fresh`, then from its own answers to longer and longer sentences."""
+    arm = Arm(size.pair[1], rate=size.rate)
+    return size.runs((arm,), size.stages, size.self_pool, size.self_steps)
 
 
 @functools.cache
-def ensemble(size: Study, way: str) -> tuple[Member, dict[str, np.ndarray]]:
+def ensemble(size: Study, way: str) -> tuple[Trained, dict[str, np.ndarray]]:
     """The trained members and their arrays."""
-    arms = size.arms(way)
-    members, checks = size.members(arms), []
-    for each, check in training(size, members):
-        members = each
-        checks.append(check)
-    return members, gathered(checks)
-
-
-def mapped(size: Study, members: Member) -> dict[str, np.ndarray]:
-    """Attention of one member of each of the pair: as trained, with permuted predicates, and at longer lengths."""
-    both = take(members, np.array([size.rows(action)[0] for action in size.pair]))
-    maps = {"plain": attention_maps(both, size.length, 100)}
-    maps["permuted"] = attention_maps(both, size.length, 100, size.permutation)
-    return maps | {f"at{length}": attention_maps(both, length, 100) for length in (10, 20)}
-
-
-def staged(size: Study, members: Member):
-    """Self-training stage by stage: (name, array) pairs after each."""
-    students = take(members, size.rows(size.pair[1]))
-    for _, stage in self_training(size, students, size.stages, size.self_pool, size.self_steps):
-        yield {
-            f"values{stage.length}": stage.scores.values,
-            f"labels{stage.length}": stage.labels,
-            f"loss{stage.length}": stage.loss,
-        }
+    trained = train(size.runs(size.arms(way)), list(range(size.seeds)) * len(size.actions))
+    return trained, gathered(size, trained.history)
 
 
 @functools.cache
 def measured(size: Study, part: str) -> dict[str, np.ndarray]:
     """`maps` or `stages` of a study, computed here."""
-    members, _ = ensemble(size, "fresh")
     if part == "maps":
-        return mapped(size, members)
-    found: dict[str, np.ndarray] = {}
-    for stage in staged(size, members):
-        found |= stage
-    return found
+        return mapped(size, ensemble(size, "fresh")[0])
+    return self_trained(size, size.stages, train(self_training(size), range(size.seeds)).history)
 
 
 LARGE = Study()

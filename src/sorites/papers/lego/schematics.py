@@ -29,7 +29,7 @@ def _worked(size: Worked, training) -> Frames:
     action = action_named(size.action)
     theory = Theory(size.variables, size.clipping, size.steps, size.rate, size.slowing)
     words, end = Vocabulary(size.variables, action.actions, action.values), theory.run(size.action).end
-    drawn = Lego(action, 2, size.variables).sentences(jax.random.key(6), 1)
+    drawn = Lego(action, 2, size.variables).sentences(jax.random.split(jax.random.key(6), 1))
     model = literal_scores(end, whole(theory.features(action), words))
     clauses = encode(drawn, words, 2)[0]
     x, g, y = (np.asarray(each[0]).tolist() for each in (drawn.variables, drawn.actions, drawn.values))

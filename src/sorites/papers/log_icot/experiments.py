@@ -9,11 +9,11 @@ import numpy as np
 
 from ...errors import require
 from ...models import MODELS, Gated, gated, link_named
-from ...probes import Answer, ChildMass, Loss
+from ...probes import ChildMass, Loss, Outcome
 from ...supervision import AbstractSource, Noisy, Pooled, Sampled
 from ...tasks import Boolean, Parity
 from ...theory import gated_laws, tree_law
-from ...training import CURRICULA, GD, Adam, Evaluation, Quantised, Run, Trained, log_icot, stages, train
+from ...training import CURRICULA, GD, AdamW, Evaluation, Quantised, Run, Trained, log_icot, stages, train
 
 Trainer = Callable[[Run | Sequence[Run], Sequence[int]], Trained]
 
@@ -62,7 +62,7 @@ class AlgorithmOne:
         if self.noise:
             source = Noisy(source, self.noise)  # pyright: ignore
         rules = [Quantised(GD(rate)) for rate in self.rates()]  # pyright: ignore
-        evaluation = Evaluation(every=1, count=self.chains, probes=(Loss(), Answer(), ChildMass()))
+        evaluation = Evaluation(every=1, count=self.chains, probes=(Loss(), Outcome(), ChildMass()))
         plan = stages(task, log_icot(task.layout), source, list(rules), 1, evaluation)
         return Run(gated(task), plan[:only])
 
@@ -93,7 +93,7 @@ class AdamExperiment:
         for name, known in (("model", MODELS), ("curriculum", CURRICULA)):
             value = getattr(self, name)
             require(value in known, f"a {name} is one of {', '.join(known)}: {name}={value!r}; use one of these")
-        rule = Adam(self.rate, decay=self.decay)  # pyright: ignore
+        rule = AdamW(self.rate, decay=self.decay)  # pyright: ignore
         source = Pooled(self.pool, self.batch) if self.pool else Sampled(self.batch)
         return Run(
             MODELS[self.model](task, link=self.link),
@@ -103,7 +103,7 @@ class AdamExperiment:
                 source,
                 Quantised(rule) if self.quantised else rule,
                 self.steps,
-                Evaluation(self.every, self.chains, (Loss(), Answer(), ChildMass())),
+                Evaluation(self.every, self.chains, (Loss(), Outcome(), ChildMass())),
                 reset=self.reset,
             ),
         )

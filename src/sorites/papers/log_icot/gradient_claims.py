@@ -47,7 +47,7 @@ def _slopes(model: Gated, chains: Chain, depth: int) -> tuple[jax.Array, ...]:
     """Per layer: the derivative of every thought by every live weight, [chain, thought, node, source]."""
 
     def values(model: Gated, chain: Chain) -> jax.Array:
-        return model.read(model.embed(chain), depth).scores[:, 0, 0]
+        return model.read(chain, depth).mean()[:, 0]
 
     return jax.vmap(jax.jacobian(values), in_axes=(None, -1))(model, chains).weights
 

@@ -5,10 +5,10 @@ import dataclasses
 from collections.abc import Sequence
 
 from ...models import MODELS
-from ...probes import Answer, ChildMass, Loss
+from ...probes import ChildMass, Loss, Outcome
 from ...supervision import Sampled
 from ...tasks import Parity
-from ...training import CURRICULA, Adam, Evaluation, Run, stages
+from ...training import CURRICULA, AdamW, Evaluation, Run, stages
 from .experiments import AdamExperiment, AlgorithmOne
 
 Ensembles = dict[str, tuple[list[Run], list[int]]]  # name -> one run per seed
@@ -91,8 +91,8 @@ class Variants:
         task = Parity(self.bits, self.sparsity)
         plan = CURRICULA[curriculum](task.layout)
         each = max(1, self.steps // len(plan) // self.every) * self.every
-        evaluation = Evaluation(self.every, 1000, (Loss(), Answer(), Answer(rolls=True), ChildMass()))
-        return Run(MODELS[model](task), stages(task, plan, Sampled(self.batch), Adam(self.rate), each, evaluation))
+        evaluation = Evaluation(self.every, 1000, (Loss(), Outcome(), Outcome("rolled"), ChildMass()))
+        return Run(MODELS[model](task), stages(task, plan, Sampled(self.batch), AdamW(self.rate), each, evaluation))
 
     def ensembles(self) -> Ensembles:
         seeds = list(range(self.seeds))

@@ -20,7 +20,7 @@ def _success(size: SuccessMap, training: Training) -> Frames:
         history = training.train(runs, seeds).history
         strengths = np.repeat(np.array(size.strengths, float), size.seeds)
         columns = {"strength": strengths, "samples": np.full(len(seeds), samples), "seed": seeds}
-        outcomes = {name: history.last(name).astype(float) for name in ("accuracy", "error")}
+        outcomes = {name: history.last(f"padded.{what}").astype(float) for name, what in (("accuracy", "answer"), ("error", "error"))}
         rows.append(pl.DataFrame(columns | outcomes))
     return {"data": pl.concat(rows)}
 
@@ -82,8 +82,8 @@ def _errors(size: ErrorLaw, training: Training) -> Frames:
         {
             "strength": np.repeat(np.array(size.strengths, float), size.seeds),
             "seed": seeds,
-            "error": history.last("error").astype(float),
-            "accuracy": history.last("accuracy").astype(float),
+            "error": history.last("padded.error").astype(float),
+            "accuracy": history.last("padded.answer").astype(float),
         }
     )
     law = []

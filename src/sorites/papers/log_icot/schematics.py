@@ -47,12 +47,12 @@ def _curricula(size: Grid, training) -> Frames:
 
 def _states(layout: Layout, taught: Supervision) -> list[str]:
     """What stands at each position, and whether the stage's readout predicts it anew."""
-    shown = np.asarray(taught.prefix.shown)  # pyright: ignore
-    depth = taught.depth or layout.depth
+    shown = np.ones(layout.positions, bool) if taught.prefix.shown is None else np.asarray(taught.prefix.shown)  # pyright: ignore
+    depth = taught.level or layout.depth
     states = []
     for position, level in enumerate(layout.position_levels):
         predicted = level > 0 and taught.where[position - layout.inputs, 0] > 0
-        own = predicted and (level == depth or taught.depth is None)
+        own = predicted and (level == depth or taught.level is None)
         states.append(
             "input" if level == 0 else "taught here" if own else "shown thought" if shown[position] else "padded thought"
         )  # fmt: skip

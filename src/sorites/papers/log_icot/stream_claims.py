@@ -129,7 +129,7 @@ def _never_read(size: Data) -> Evidence:
     layout, (_, chains) = task.layout, size.drawn()
     full = block.full_weights(scattered(task, np.random.default_rng(7), size.spread).weights, layout)
     noise = np.random.default_rng(8).choice([-1, 1], size=(layout.thoughts, 1, size.samples))
-    randomised = Chain(chains.tokens.at[layout.inputs :].set(noise.astype(np.int8)), chains.shown)
+    randomised = chains.with_tokens(chains.tokens.at[layout.inputs :].set(noise.astype(np.int8)))
     hidden = chains.with_shown(jnp.arange(layout.positions) < layout.inputs)
     views, truth = (chains, hidden, randomised), chains.tokens[:, 0].T
     loss, slope, echo = 0.0, 0.0, 0.0

@@ -13,7 +13,7 @@ from ...ledger import Claim, Comparison, Evidence, at_least, at_most, equal, int
 from ...models import AbstractModel
 from ...probes import child_masses
 from ...statistics import mean_interval, wilson
-from ...supervision import Sampled
+from ...supervision import Draw, Sampled
 from ...theory import gated_laws, tree_law
 from ...training import Stage, Trained, train
 from .experiments import AdamExperiment, AlgorithmOne, trained
@@ -37,7 +37,7 @@ class Literal:
 def _literal(size: Literal) -> Evidence:
     strength = float(gated_laws.literal_strength(size.bits, size.epsilon))
     experiment = AlgorithmOne(size.bits, size.sparsity, strength, size.samples, "literal", seeds=size.seeds)
-    accuracy = trained(experiment).history.last("accuracy")
+    accuracy = trained(experiment).history.last("padded.answer")
     return Evidence(
         (
             interval_inside("accuracy of the answer", float(accuracy.mean()), mean_interval(accuracy), 0.5, 0.1),
@@ -51,13 +51,13 @@ def _literal(size: Literal) -> Evidence:
 
 
 def _solved(result: Trained) -> Comparison:
-    right = int((result.history.last("accuracy") == 1).sum())
+    right = int((result.history.last("padded.answer") == 1).sum())
     seeds = len(result.history.seeds)
     return at_least("seeds with all answers right", right, math.ceil(NEEDED * seeds))
 
 
 def _interval(result: Trained) -> tuple[Comparison, Comparison]:
-    right = int((result.history.last("accuracy") == 1).sum())
+    right = int((result.history.last("padded.answer") == 1).sum())
     low, high = wilson(right, len(result.history.seeds))
     return shown("success rate, Wilson low", None, low), shown("success rate, Wilson high", None, high)
 
@@ -70,7 +70,7 @@ def _calibrated(size: AlgorithmOne) -> Evidence:
             _solved(result),
             *_interval(result),
             shown("median weight of the children", size.strength, float(np.median(weights))),
-            shown("largest error, median over seeds", None, float(np.median(result.history.last("error")))),
+            shown("largest error, median over seeds", None, float(np.median(result.history.last("padded.error")))),
         ),
         seeds=size.seeds,
         departures=(
@@ -111,7 +111,7 @@ def _frozen_layers(size: AlgorithmOne) -> Evidence:
             model, secret = before.model(index), before.history.secrets[index]  # pyright: ignore
             gradient = _gradient(following, model, secret, index)
             largest = worst(largest, *(rate * float(jnp.abs(g).max()) for g in gradient.weights[:stage]))  # pyright: ignore
-            mass = child_masses(model, layout, size.task().children(secret)).sum(axis=1)
+            mass = child_masses(model, size.task().children(secret)).sum(axis=1)
             most = worst(most, 1 - float(mass[: layout.ends[stage] - layout.inputs].min()))
         before = after
     return Evidence(
@@ -128,17 +128,18 @@ def _frozen_layers(size: AlgorithmOne) -> Evidence:
 def _gradient(stage: Stage, model: AbstractModel, secret: jax.Array, seed: int) -> AbstractModel:
     """A fresh gradient of a stage."""
     objective = stage.objective(secret)
-    return Sampled(PROBE)(objective, model, stage.task, secret, None, jax.random.key(seed))
+    draw = Draw(secret, None, jnp.zeros((), jnp.uint32), jax.random.key(seed), None)
+    return Sampled(PROBE).gradient(objective, model, stage.task, draw)[1]
 
 
 def _theorem(size: AlgorithmOne) -> Evidence:
     result = trained(size)
     history, layout = result.history, size.task().layout
-    right = history.last("accuracy") == 1
+    right = history.last("padded.answer") == 1
     ratios = []
     for index in np.flatnonzero(right):
-        mass = child_masses(result.model(int(index)), layout, size.task().children(history.secrets[index]))  # pyright: ignore
-        ratios.append(float(history.last("error")[index]) / _error_bound(np.asarray(mass), layout))
+        mass = child_masses(result.model(int(index)), size.task().children(history.secrets[index]))  # pyright: ignore
+        ratios.append(float(history.last("padded.error")[index]) / _error_bound(np.asarray(mass), layout))
     return Evidence(
         (
             _solved(result),
@@ -146,7 +147,7 @@ def _theorem(size: AlgorithmOne) -> Evidence:
             shown("updates, by construction", math.log2(size.sparsity), int(history.step[-1])),
             shown("chains per run, by construction", size.samples * layout.depth, float(history.samples.max())),
             at_most("answer error / bound from the trained attention", max(ratios, default=math.nan), 1, 1e-3),
-            shown("largest error over solved seeds", None, float(history.last("error")[right].max(initial=0))),
+            shown("largest error over solved seeds", None, float(history.last("padded.error")[right].max(initial=0))),
         ),
         seeds=size.seeds,
     )
@@ -171,7 +172,7 @@ def _start_losses(size: AdamExperiment) -> Evidence:
     history = trained(size).history
     compared = []
     for stage in range(1, int(math.log2(size.sparsity)) + 1):
-        found, law = history.entry(stage, "loss"), tree_law.start_loss(size.bits, size.sparsity, stage)
+        found, law = history.entry(stage, "own.loss"), tree_law.start_loss(size.bits, size.sparsity, stage)
         error = float(found.std(ddof=1)) / math.sqrt(len(found)) if len(found) > 1 else math.inf
         within = min(4 * error, 0.05 * law) if stage == 1 else LATER * law
         compared.append(equal(f"stage {stage}", law, float(found.mean()), within))
@@ -181,9 +182,9 @@ def _start_losses(size: AdamExperiment) -> Evidence:
 def _adam(size: AdamExperiment) -> Evidence:
     history = trained(size).history
     layers = int(math.log2(size.sparsity))
-    right = int((history.last("accuracy") == 1).sum())
+    right = int((history.last("padded.answer") == 1).sum())
     mass = np.median(history.last("child_mass"), axis=0)
-    ends = [at_most(f"stage {s}: median loss at its end", float(np.median(history.end(s, "loss"))), 0.01)
+    ends = [at_most(f"stage {s}: median loss at its end", float(np.median(history.end(s, "own.loss"))), 0.01)
             for s in range(1, layers + 1)]  # fmt: skip
     return Evidence(
         (

@@ -19,7 +19,7 @@ def _losses(size: Losses, training: Training) -> Frames:
     for name, (runs, seeds) in size.ensembles().items():
         history = training.train(runs, seeds).history
         decay = float(runs[0].stages[0].rule.decay)  # pyright: ignore
-        frames.append(history.frame().with_columns(pl.lit(name).alias("ensemble"), pl.lit(decay).alias("decay")))
+        frames.append(history.frame().rename({"own.loss": "loss", "padded.answer": "accuracy"}).with_columns(pl.lit(name).alias("ensemble"), pl.lit(decay).alias("decay")))
     law = [
         {
             "stage": stage,

@@ -1,14 +1,17 @@
 """Claims about the tree, its levels and its products: counting, no model."""
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 
 from ...ledger import Claim, Evidence, equal, shown
 from ...models import AbstractModel, Gated, gated
-from ...supervision import AbstractPrefix, Own, Shown, inputs_only
-from ...tasks import Layout
+from ...supervision import inputs_only
+from ...tasks import Chain, Layout
 from ...training import linear_icot, log_icot
 from ..tree_checks import Tree, indices, quadruples
 from .setting import PAPER
@@ -20,11 +23,11 @@ def _stages(size: Tree) -> Evidence:
         (
             equal("Log-ICoT stages", math.log2(size.sparsity), len(log_icot(layout)), 0),
             equal("standard ICoT stages", size.sparsity - 1, len(linear_icot(layout)), 0),
-            equal("forward passes, answer from the inputs", 1, _passes(size, Shown(inputs_only(layout))), 0),
+            equal("forward passes, answer from the inputs", 1, _passes(size, lambda model, chains: model.read_batch(chains.with_shown(jnp.asarray(inputs_only(layout))))), 0),
             equal(
                 "forward passes, chain written level by level",
                 math.log2(size.sparsity),
-                _passes(size, Own("greedy")),
+                _passes(size, lambda model, chains: model.write(chains, jax.random.key(2), "greedy")),
                 0,
             ),
             shown("thoughts to write one by one", None, layout.thoughts),
@@ -39,23 +42,17 @@ class Counted(AbstractModel):
     layout: Layout = eqx.field(static=True)
     calls: list[int | None] = eqx.field(static=True)
 
-    def embed(self, chain):
-        return self.model.embed(chain)
-
-    def read(self, feed, depth=None):
+    def read(self, chain, depth=None, key=None):
         self.calls.append(depth)
-        return self.model.read(feed, depth)
-
-    def attention(self):
-        return self.model.attention()
+        return self.model.read(chain, depth)
 
 
-def _passes(size: Tree, prefix: AbstractPrefix) -> int:
-    """How often a prefix reads the model, counted while it is traced."""
+def _passes(size: Tree, use: Callable[[AbstractModel, Chain], Any]) -> int:
+    """How often the model is read, counted while its use is traced."""
     task = size.task()
     model = Counted(model=gated(task), layout=task.layout, calls=[])
     chains = task.sample(task.draw(jax.random.key(0)), jax.random.key(1), 2)
-    jax.eval_shape(lambda chains: prefix(model, chains, jax.random.key(2), None).scores, chains)
+    eqx.filter_eval_shape(lambda chains: use(model, chains), chains)
     return len(model.calls)
 
 

@@ -2,29 +2,24 @@
 
 import dataclasses
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
 import numpy as np
 import polars as pl
 
 from ...drawing import COLOURS, band, new_figure
 from ...errors import require
-from ...models import Positional
-from ...probes import child_masses
-from ...supervision import PolicyGradient, credit
-from ...tasks import Boolean, Layout
-from ...training import GD, Adam
-from ...training.proximal import Proximal
+from ...probes import ChildMass, Outcome, Reward
+from ...supervision import Clipped, PolicyGradient, Repeated, Sampled, credit, process_reward
+from ...tasks import Boolean
+from ...training import GD, AbstractRule, AdamW, Evaluation, Run, Stage
 from ..figure import Figure, Frames
 from .exact import pretrained
 from .setting import require_rate
 
-RULES = {"adam": Adam, "gd": GD}
+RULES = {"adam": AdamW, "gd": GD}
 
 
 @dataclasses.dataclass(frozen=True)
-class Clipped:
+class Ratios:
     bits: int = 12
     sparsity: int = 4
     batch: int = 2_000
@@ -43,68 +38,44 @@ class Clipped:
     def task(self) -> Boolean:
         return Boolean(self.bits, self.sparsity)  # pyright: ignore
 
-    def ways(self) -> dict[str, Proximal]:
-        layout = self.task().layout
+    def ways(self) -> dict[str, Run]:
         rule, faster = (RULES[self.rule](self.rate * times) for times in (1, self.epochs))
-        plain, batch, group = (_signal(layout, kind) for kind in ("none", "batch", "group"))
+        several = f"{self.epochs} updates"
         return {
-            "plain, one update per batch": Proximal(plain, rule, self.batch, 1, 0.0),  # pyright: ignore
-            f"plain, one update, {self.epochs} times the rate": Proximal(plain, faster, self.batch, 1, 0.0),  # pyright: ignore
-            f"ratio, {self.epochs} updates per batch": Proximal(plain, rule, self.batch, self.epochs, 0.0),  # pyright: ignore
-            f"clipped ratio, {self.epochs} updates": Proximal(plain, rule, self.batch, self.epochs, self.clip),  # pyright: ignore
-            f"batch baseline, clipped, {self.epochs} updates": Proximal(
-                batch, rule, self.batch, self.epochs, self.clip
-            ),  # pyright: ignore
-            f"group-relative, clipped, {self.epochs} updates": Proximal(
-                group, rule, self.batch, self.epochs, self.clip
-            ),  # pyright: ignore
+            "plain, one update per batch": self.run(rule, 1),
+            f"plain, one update, {self.epochs} times the rate": self.run(faster, 1),
+            f"ratio, {several} per batch": self.run(rule, self.epochs),
+            f"clipped ratio, {several}": self.run(rule, self.epochs, self.clip),
+            f"batch baseline, clipped, {several}": self.run(rule, self.epochs, self.clip, "batch"),
+            f"group-relative, clipped, {several}": self.run(rule, self.epochs, self.clip, "group"),
         }
 
+    def run(self, rule: AbstractRule, reuse: int, clip: float = 0.0, baseline: str = "none") -> Run:
+        task, group = self.task(), 8 if baseline == "group" else 1
+        signal = PolicyGradient(credit(task.layout, "step"), baseline, group, baseline == "group")
+        taught = process_reward(task.layout, Clipped(signal, clip))  # pyright: ignore
+        source = Repeated(self.batch, group) if group > 1 else Sampled(self.batch)
+        evaluation = Evaluation(1, self.batch, (Reward(), Outcome("rolled"), ChildMass()))
+        return Run(pretrained(task), [Stage(task, (taught,), source, rule, self.batches, evaluation, reuse=reuse)])  # pyright: ignore
 
-def _signal(layout: Layout, baseline: str) -> PolicyGradient:
-    group = 8 if baseline == "group" else 1
-    return PolicyGradient(credit(layout, "step"), baseline, group, baseline == "group")
 
-
-@eqx.filter_jit
-def _run(way: Proximal, task: Boolean, seeds, batches: int) -> tuple[jax.Array, jax.Array]:
+def _measure(size: Ratios, training) -> Frames:
     """Mean reward and least child mass before every batch, for each seed."""
-
-    def one(seed):
-        secret_key, key = jax.random.split(jax.random.key(seed))
-        secret, start = task.draw(secret_key), pretrained(task)
-        static = eqx.filter(start, eqx.is_array, inverse=True)
-        arrays = eqx.filter(start, eqx.is_array)
-
-        def body(carry, index):
-            arrays, state = carry
-            model: Positional = eqx.combine(arrays, static)
-            mass = child_masses(model, task.layout, task.children(secret)).sum(axis=1).min()
-            moved, state, reward = way.step(model, task, secret, state, jax.random.fold_in(key, index))
-            return (eqx.filter(moved, eqx.is_array), state), (reward, mass)
-
-        state = way.rule.transformation().init(arrays)
-        _, found = jax.lax.scan(body, (arrays, state), jnp.arange(batches))
-        return found
-
-    return jax.lax.map(one, seeds)
-
-
-def _measure(size: Clipped, training) -> Frames:
     rows = []
-    for name, way in size.ways().items():
-        reward, mass = (np.asarray(each) for each in _run(way, size.task(), jnp.arange(size.seeds), size.batches))
+    for name, run in size.ways().items():
+        found = training.train(run, range(size.seeds)).history.metrics
+        reward, mass = (found[metric][:, : size.batches] for metric in ("sampled.reward", "child_mass"))
         seed, batch = np.indices(reward.shape)
         rows.append(pl.DataFrame({"way": name, "seed": seed.ravel(), "batch": batch.ravel(), "reward": reward.ravel(),
-                                  "child_mass": mass.ravel()}))  # fmt: skip
+                                  "child_mass": mass.min(axis=-1).ravel()}))  # fmt: skip
     return {"data": pl.concat(rows)}
 
 
-def _grid(data: pl.DataFrame, way: str, column: str, size: Clipped) -> np.ndarray:
+def _grid(data: pl.DataFrame, way: str, column: str, size: Ratios) -> np.ndarray:
     return data.filter(pl.col("way") == way)[column].to_numpy().reshape(size.seeds, size.batches)
 
 
-def _draw(frames: Frames, size: Clipped):
+def _draw(frames: Frames, size: Ratios):
     figure = new_figure(9.2, 4.4)
     left, right = figure.subplots(1, 2)
     colours = ("black", "purple", "sky", "blue", "green", "vermillion")
@@ -115,7 +86,7 @@ def _draw(frames: Frames, size: Clipped):
     left.set(
         title=f"Process reward, d={size.bits}, k={size.sparsity}",
         xlabel=f"batches of {size.batch:,} chains",
-        ylabel="mean reward of the batch",
+        ylabel="mean reward of sampled thoughts",
     )
     right.set(
         title=f"{size.seeds} secrets, median and 10–90 %",
@@ -126,7 +97,7 @@ def _draw(frames: Frames, size: Clipped):
     return figure
 
 
-def _find(frames: Frames, size: Clipped) -> str:
+def _find(frames: Frames, size: Ratios) -> str:
     words = []
     for way in frames["data"]["way"].unique(maintain_order=True):
         reward = np.median(_grid(frames["data"], way, "reward", size), axis=0)
@@ -142,6 +113,6 @@ FIGURES = (
         "rl-sft/clipped", "Clipped ratios and group-relative advantages",
         "REINFORCE with the step reward of Eq. 6: one update per batch, several with the likelihood ratio, clipped at 1 ± 0.2, with a batch "
         "baseline, and with advantages relative to 8 chains of the same input. Adam, so that steps differ in size as well as sign.",
-        {"tiny": Clipped(6, 4, 64, 4, 2, seeds=2), "quick": Clipped()}, _measure, _draw, _find, seconds=30,
+        {"tiny": Ratios(6, 4, 64, 4, 2, seeds=2), "quick": Ratios()}, _measure, _draw, _find, seconds=30,
     ),
 )  # fmt: skip

@@ -13,6 +13,7 @@ from ...drawing import COLOURS, band, new_figure
 from ...statistics import log_log_slope
 from ...supervision import (
     AbstractSource,
+    Draw,
     PolicyGradient,
     Repeated,
     Sampled,
@@ -53,7 +54,8 @@ def _blocks(task: Boolean, taught: Supervision, source, secret, keys, blocks: in
 
     def one(key):
         def block(_, index):
-            gradient = source(objective, pretrained(task), task, secret, None, jax.random.fold_in(key, index))
+            draw = Draw(secret, None, jnp.zeros((), jnp.uint32), jax.random.fold_in(key, index), None)
+            _, gradient = source.gradient(objective, pretrained(task), task, draw)
             return None, -gradient.weights
 
         return jax.lax.scan(block, None, jnp.arange(blocks))[1]

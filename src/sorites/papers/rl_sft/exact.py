@@ -115,4 +115,4 @@ def every_trajectory(task: Boolean, secret) -> Chain:
     )
     inputs, thoughts = assignments(task.bits), assignments(task.layout.thoughts)
     tokens = np.concatenate([np.repeat(inputs, thoughts.shape[1], axis=1), np.tile(thoughts, inputs.shape[1])])
-    return Chain(jnp.asarray(tokens[:, None]), jnp.ones(tokens.shape, bool))
+    return Chain(jnp.asarray(tokens[:, None]), task.layout)

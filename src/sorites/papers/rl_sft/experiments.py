@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Bool
 
 from ...errors import require
-from ...probes import Answer, ChildMass, Levels
+from ...probes import ChildMass, Outcome
 from ...supervision import (
     AbstractSignal,
     Blocks,
@@ -28,7 +28,7 @@ from ...supervision import (
     teacher_forcing,
 )
 from ...tasks import Boolean, Layout
-from ...training import GD, AbstractRule, Adam, Evaluation, History, Run, Sign, Stage, Trained, train
+from ...training import GD, AbstractRule, AdamW, Evaluation, History, Run, Sign, Stage, Trained, train
 from .exact import pretrained
 
 Trainer = Callable[[Run | Sequence[Run], Sequence[int]], Trained]
@@ -135,14 +135,14 @@ class Experiment:
     def update(self) -> AbstractRule:
         if self.rule == "sign":
             return Sign(self.rate, tolerance=0.05 if self.freeze == "magnitude" else 1e-6)  # pyright: ignore
-        return {"gd": GD, "adam": Adam}[self.rule](self.rate)
+        return {"gd": GD, "adam": AdamW}[self.rule](self.rate)
 
     def run(self) -> Run:
         task, phases = self.task(), self.taught()
         source = Blocks(self.block, self.samples // self.block) if self.block else Pooled(self.samples, self.samples)
         if self.estimator == "group" and self.method.startswith("rl"):
             source = Repeated(self.samples, GROUP)
-        probes = (Levels(rolls=True), Answer(rolls=True), ChildMass())
+        probes = (Outcome("rolled"), ChildMass())
         evaluation = Evaluation(1, self.chains, probes)
         steps = self.updates // len(phases)
         plan = [Stage(task, terms, source, self.update(), steps, evaluation) for terms in phases]
@@ -151,7 +151,7 @@ class Experiment:
 
 def exact(history: History) -> Bool[np.ndarray, "member record"]:
     """Where every held-out thought is right."""
-    return np.asarray((history.metrics["thoughts"] >= 1).all(axis=-1))
+    return np.asarray((history.metrics["rolled.levels"] >= 1).all(axis=-1))
 
 
 def updates_to_exact(history: History) -> np.ndarray:

@@ -24,7 +24,7 @@ LOOKS = {  # colour, marker, dashed: two curves may coincide
 
 def _rows(history: History, way: str, values, seeds: int, column: str) -> list[dict]:
     right = exact(history)[:, -1].reshape(len(values), seeds)
-    levels = history.last("thoughts").min(axis=-1).reshape(len(values), seeds)
+    levels = history.last("rolled.levels").min(axis=-1).reshape(len(values), seeds)
     found = []
     for value, each, level in zip(values, right, levels, strict=True):
         low, high = wilson(int(each.sum()), seeds)

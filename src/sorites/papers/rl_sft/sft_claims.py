@@ -208,7 +208,7 @@ def _frozen(size: Frozen) -> Evidence:
             solved = exact(result.history)[:, last]
             low, high = wilson(int(solved.sum()), size.seeds)
             name = f"{gate}, freeze {freeze}: share exact after {last} updates"
-            levels = result.history.metrics["thoughts"]  # member x record x level
+            levels = result.history.metrics["rolled.levels"]  # member x record x level
             parted = _parted(result, each).mean()
             lost = ((levels[:, 1, 0] == 1) & (levels[:, 2:, 0] < 1).any(axis=1)).mean()
             worst_level = float(levels[:, 1:].min(axis=(1, 2)).mean())

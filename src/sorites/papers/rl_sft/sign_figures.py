@@ -63,7 +63,7 @@ def _descent(model: Positional, task: Boolean, secret, pool, taught: Supervision
 def _supervised(size: Signs, training) -> Frames:
     task = size.task()
     secret, panels = secret_of(task), []
-    pool = Pooled(size.samples, size.samples).prepare(task, secret, jax.random.key(1))
+    pool = Pooled(size.samples, size.samples).prepare(task, secret, jax.random.key(1), None)
     plain = self_generated(task.layout, Hinge())
     frozen = self_generated(task.layout, Unlearned(Hinge(), task.layout.levels))
     for name, taught in (("learned levels frozen", frozen), ("nothing frozen", plain)):

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...ledger import Claim, Erratum, Evidence, equal, shown, worst
 from ...models.sparse_block import embeddings, gradient, initial_block, initial_pattern
-from ...tasks import Parity, Sequences
+from ...tasks import Parity, Secret, Sequences
 from ...tasks.formats import bits_of_signs
 from ...theory.precision import in_float64
 from .setting import PAPER, ROUNDING, Small, listed, secret_fits
@@ -37,29 +37,33 @@ def _written(inputs: np.ndarray, order: np.ndarray) -> np.ndarray:
     return np.stack(tokens, axis=1)
 
 
+def _tokens(task: Sequences, secret: Secret, inputs: np.ndarray) -> np.ndarray:
+    """Inputs and thoughts as bits, [input, position]."""
+    return np.asarray(bits_of_signs(task.think(secret, jnp.asarray(inputs)).tokens[:, 0])).T
+
+
 def _law(size: Sizes) -> Evidence:
     inputs, wrong = _inputs(size.bits), 0
     for sparsity in range(1, size.sparsity + 1):
         for order in ("ascending", "drawn"):
             for form in ("paper", "released"):
-                taught = Sequences(size.bits, sparsity, form, held_out=1)
-                bare = Sequences(size.bits, 0, form, held_out=1)
-                key = jax.random.key(sparsity)
-                secret, set_only = taught.draw(key, sparsity, order), bare.draw(key, sparsity, order)
-                whole = _written(inputs, np.asarray(secret.order))
-                tokens, targets = (np.asarray(each) for each in taught.complete(secret, jnp.asarray(inputs)))
-                wrong += int((np.concatenate([tokens, targets[:, -1:]], axis=1) != whole).sum())
-                wrong += int((targets != whole[:, np.asarray(taught.queries) + 1]).sum())
-                parity = inputs[:, np.asarray(secret.order)].sum(axis=1) % 2
-                short, answer = (np.asarray(each) for each in bare.complete(set_only, jnp.asarray(inputs)))
-                wrong += int((answer[:, 0] != parity).sum()) + int((whole[:, -1] != parity).sum())
+                both = {room: Sequences(size.bits, room, sparsity, form, 1, order) for room in (sparsity, 0)}  # pyright: ignore
+                secrets = {room: task.draw(jax.random.key(sparsity)) for room, task in both.items()}
+                chosen = np.asarray(secrets[sparsity].order)
+                whole, parity = _written(inputs, chosen), inputs[:, chosen].sum(axis=1) % 2
+                read = {room: _tokens(task, secrets[room], inputs) for room, task in both.items()}
+                gap = 0 if form == "released" else 1  # the constant is a model's start token, or a thought
+                wrong += int((read[sparsity] != np.delete(whole, np.s_[size.bits : size.bits + gap], axis=1)).sum())
+                wrong += int((read[0][:, -1] != parity).sum()) + int((whole[:, -1] != parity).sum())
                 if sparsity == 1 and form == "paper":
-                    wrong += int((short != tokens).sum()) + int((answer != targets).sum())
-    example = Sequences(5, 3, held_out=1)
-    secret = example.draw(jax.random.key(0), 3, secret=(0, 1, 3))
-    tokens, targets = example.complete(secret, jnp.array([[0, 1, 0, 1, 0]]))
-    wrong += int(np.concatenate([tokens[0], targets[0, -1:]]).tolist() != [0, 1, 0, 1, 0, 0, 0, 1, 0])
-    predicted = {chain: len(Sequences(size.bits, size.sparsity * chain, held_out=1).queries) for chain in (True, False)}
+                    wrong += int((read[0] != read[1]).sum())
+    example = Sequences(5, 3, 3, validation=1, secret=(0, 1, 3))  # pyright: ignore
+    tokens = _tokens(example, example.draw(jax.random.key(0)), np.array([[0, 1, 0, 1, 0]]))
+    wrong += int(tokens[0].tolist() != [0, 1, 0, 1, 0, 0, 1, 0])
+    predicted = {}
+    for chain in (True, False):
+        task = Sequences(size.bits, size.sparsity * chain, size.sparsity, validation=1)  # pyright: ignore
+        predicted[chain] = int(task.counted(task.draw(jax.random.key(0))).sum())
     return Evidence(
         (
             equal("wrong tokens", 0, wrong, 0),
@@ -79,12 +83,11 @@ def _against_signs(size: Sizes) -> int:
     """From the second on the thoughts are those of the serial parity task on signs, as bits (1 - sign) / 2."""
     if size.sparsity < 2:
         return 0
-    task, sequences = Parity(size.bits, size.sparsity, "serial"), Sequences(size.bits, size.sparsity, held_out=1)
-    secret = sequences.draw(jax.random.key(3), size.sparsity)
-    chains = task.sample(secret.order, jax.random.key(4), 256)
-    bits = bits_of_signs(chains.tokens[:, 0].astype(jnp.int32)).T
-    _, targets = sequences.complete(secret, bits[:, : size.bits])
-    return int((np.asarray(targets)[:, 1:] != np.asarray(bits)[:, size.bits :]).sum())
+    task, sequences = Parity(size.bits, size.sparsity, "serial"), Sequences(size.bits, size.sparsity, size.sparsity, validation=1)  # pyright: ignore
+    secret = sequences.draw(jax.random.key(3))
+    bits = np.asarray(bits_of_signs(task.sample(secret.order, jax.random.key(4), 256).tokens[:, 0])).T.astype(np.int32)
+    thoughts = _tokens(sequences, secret, bits[:, : size.bits])[:, size.bits :]
+    return int((thoughts[:, 1:] != bits[:, size.bits :]).sum())
 
 
 def _dependence(size: Sizes) -> Evidence:

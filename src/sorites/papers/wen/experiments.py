@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ...models import Architecture
+from ...errors import require
+from ...models import gpt
+from ...probes import HeadEntropy, Loss, Outcome
+from ...supervision import CrossEntropy, OnePass, Passes, teacher_forcing
 from ...tasks import Sequences
-from ...training.sequences import Course, Pupil, Taught, teach
+from ...training import Adam, Clip, Decay, Evaluation, Run, Stage, Trained, Until, train
 
-Teacher = Callable[[Course, list[Pupil]], Taught]
+Trainer = Callable[[list[Run], list[int]], Trained]
 SMALL_NETS = (
     "Width 64 instead of 720, so that two cores are enough; initial weights of 0.067, GPT-2's 0.02 rescaled by "
     "sqrt(720/64): with 0.02 a net of this width does not leave the plateau even at k = 2."
@@ -39,23 +42,84 @@ class Net:
     clip: float = 0.0  # of the gradient norm; 0: none
     seeds: int = 8
 
-    def architecture(self, layers: int | None = None, heads: int | None = None) -> Architecture:
-        return Architecture(
-            self.layers if layers is None else layers, self.heads if heads is None else heads, self.width, self.hidden, self.dropout, self.weights,
-            self.compute, self.spread,
+    def case(
+        self, seed: int, bits: int, sparsity: int, rate: float, budget: int, room: int, size: int = 0, threshold: float = 1.0,
+        stops: bool = True, secret: tuple[int, ...] | None = None, layers: int | None = None, heads: int | None = None,
+    ) -> "Case":  # fmt: skip
+        """One training. room: thoughts of the longest chain in the ensemble, 0 without; size: inputs of many passes."""
+        task = Sequences(bits, room, sparsity, self.format, self.held_out, secret=secret)  # pyright: ignore
+        steps, most = max(1, budget // self.batch), task.trainable
+        require(
+            bool(size) or steps * self.batch <= most,
+            f"one pass sees every input once: {steps * self.batch:,} sequences of {most:,} inputs that are not "
+            "held out; use a smaller budget or more bits",
+        )
+        require(
+            0 <= size <= most,
+            f"a training set has at least one input and spares the held-out ones: size={size}; use 1 to {most}",
+        )
+        model = gpt(
+            task, layers or self.layers, heads or self.heads, self.width, self.hidden, self.dropout, self.weights,
+            self.compute, self.spread, start=self.format == "paper",
         )  # fmt: skip
+        rule = Decay(Adam(rate), steps)  # pyright: ignore
+        rule = Clip(rule, self.clip) if self.clip else rule  # pyright: ignore
+        probes = (Loss(), Outcome("forced"), *((HeadEntropy(self.probed),) if self.probed else ()))
+        goal = Until("forced.chain", threshold)  # pyright: ignore
+        stage = Stage(
+            task,
+            (dataclasses.replace(teacher_forcing(task.layout, CrossEntropy()), share=True),),
+            Passes(self.batch, size) if size else OnePass(self.batch),  # pyright: ignore
+            rule,
+            -(-steps // self.every) * self.every,  # pyright: ignore  # whole evaluations; beyond the budget the rate is zero
+            Evaluation(self.every, self.held_out, probes, numbered=True),
+            goal if stops else None,
+        )
+        return Case(Run(model, [stage], goal), seed, sparsity, rate, steps, size)
 
-    def course(
-        self, bits: int, thoughts: int, repeated: bool = False, layers: int | None = None, heads: int | None = None
-    ):
-        """thoughts = k with the chain, 0 without."""
-        task = Sequences(bits, thoughts, self.format, self.held_out)
-        architecture = self.architecture(layers, heads)
-        return Course(task, architecture, self.batch, self.every, repeated, self.clip or None, self.probed)
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Case:
+    """One training of an ensemble, and what tables call it by."""
+
+    run: Run
+    seed: int
+    sparsity: int
+    rate: float
+    steps: int  # the budget
+    size: int = 0  # training inputs of many passes
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Studied:
+    """Cases and what became of them."""
+
+    cases: tuple[Case, ...]
+    trained: Trained
+    batch: int
+
+    @property
+    def history(self):
+        return self.trained.history
+
+    @property
+    def solved(self) -> np.ndarray:
+        return self.history.solved_at >= 0
+
+    @property
+    def samples(self) -> np.ndarray:
+        """Sequences seen when solved, else when stopped; a diverged member would not have solved within its budget."""
+        budget = np.array([case.steps for case in self.cases], np.int64)
+        stopped = np.where(self.history.diverged, budget, np.minimum(self.history.samples // self.batch, budget))
+        return np.where(self.solved, np.minimum(self.history.solved_at, budget), stopped) * self.batch
+
+
+def study(cases: list[Case], batch: int, trainer: Trainer = train) -> Studied:
+    return Studied(tuple(cases), trainer([case.run for case in cases], [case.seed for case in cases]), batch)
 
 
 @dataclasses.dataclass(frozen=True)
-class OnePass(Net):
+class FreshData(Net):
     """Sample complexity: sequences seen at the first evaluation with every target of every held-out one right."""
 
     bits: int = 20  # n
@@ -64,39 +128,38 @@ class OnePass(Net):
     budget: int = 1_000_000  # sequences; the rate decays to zero over it
     threshold: float = 1.0
 
-    def pupils(self, sparsity: int) -> list[Pupil]:
-        steps = max(1, self.budget // self.batch)
+    def cases(self, sparsity: int, room: int, layers: int | None = None, heads: int | None = None) -> list[Case]:
         return [
-            Pupil(seed, sparsity, rate, steps, threshold=self.threshold)
+            self.case(seed, self.bits, sparsity, rate, self.budget, room, threshold=self.threshold, layers=layers, heads=heads)
             for seed in range(self.seeds)
             for rate in self.rates
         ]
 
 
 def one_pass(
-    size: OnePass, teacher: Teacher = teach, layers: int | None = None, heads: int | None = None
+    size: FreshData, trainer: Trainer = train, layers: int | None = None, heads: int | None = None
 ) -> list[dict[str, Any]]:
     """One row per member: with or without the chain, k, seed, rate, samples, solved."""
     rows: list[dict[str, Any]] = []
     for chain, sizes in ((True, size.chained), (False, size.bare)):
-        if sizes:  # the secret is data: one ensemble for every k
-            pupils = [pupil for sparsity in sizes for pupil in size.pupils(sparsity)]
-            course = size.course(size.bits, max(sizes) if chain else 0, layers=layers, heads=heads)
-            rows += _rows(teacher(course, pupils), chain=chain)
+        if sizes:  # the sparsity is data: one ensemble for every k
+            room = max(sizes) if chain else 0
+            cases = [case for sparsity in sizes for case in size.cases(sparsity, room, layers, heads)]
+            rows += _rows(study(cases, size.batch, trainer), chain=chain)
     return rows
 
 
-def _rows(taught: Taught, **labels: Any) -> list[dict[str, Any]]:
+def _rows(studied: Studied, **labels: Any) -> list[dict[str, Any]]:
     return [
         labels
         | {
-            "sparsity": pupil.sparsity,
-            "seed": pupil.seed,
-            "rate": pupil.rate,
+            "sparsity": case.sparsity,
+            "seed": case.seed,
+            "rate": case.rate,
             "samples": int(samples),
             "solved": bool(solved),
         }
-        for pupil, samples, solved in zip(taught.pupils, taught.samples, taught.solved, strict=True)
+        for case, samples, solved in zip(studied.cases, studied.samples, studied.solved, strict=True)
     ]
 
 
@@ -122,7 +185,7 @@ def columns(rows: list[dict[str, Any]], chain: bool) -> tuple[np.ndarray, np.nda
 
 
 @dataclasses.dataclass(frozen=True)
-class Shown(Net):
+class Watched(Net):
     """One training that is looked at: attention maps, entropy and accuracy along the way."""
 
     bits: int = 20
@@ -131,20 +194,18 @@ class Shown(Net):
     secret: tuple[int, ...] = ()  # positions from 0; empty: drawn
     stops: bool = True
 
-    def pupils(self) -> list[Pupil]:
-        steps, secret = max(1, self.budget // self.batch), self.secret or None
-        return [
-            Pupil(seed, self.sparsity, rate, steps, stops=self.stops, secret=secret)
+    def studied(self, chain: bool = True, trainer: Trainer = train) -> Studied:
+        room, secret = self.sparsity if chain else 0, self.secret or None
+        cases = [
+            self.case(seed, self.bits, self.sparsity, rate, self.budget, room, stops=self.stops, secret=secret)
             for seed in range(self.seeds)
             for rate in self.rates
         ]
-
-    def taught(self, chain: bool = True, teacher: Teacher = teach) -> Taught:
-        return teacher(self.course(self.bits, self.sparsity if chain else 0), self.pupils())
+        return study(cases, self.batch, trainer)
 
 
 @dataclasses.dataclass(frozen=True)
-class MultiPass(Net):
+class RepeatedData(Net):
     """The same number of presentations from training sets of different sizes, without the chain."""
 
     rates: tuple[float, ...] = (1e-3,)
@@ -155,29 +216,27 @@ class MultiPass(Net):
     presentations: int = 500_000
     stops: bool = True
 
-    def pupils(self, size: int, rate: float | None = None) -> list[Pupil]:
-        steps = max(1, self.presentations // self.batch)
-        rates = self.rates if rate is None else (rate,)
-        return [
-            Pupil(seed, self.sparsity, each, steps, size, stops=self.stops)
-            for seed in range(self.seeds)
-            for each in rates
-        ]
-
-    def taught(
-        self, teacher: Teacher = teach, chain: bool = False, layers: int | None = None, heads: int | None = None
-    ) -> Taught:
+    def studied(
+        self, trainer: Trainer = train, chain: bool = False, layers: int | None = None, heads: int | None = None
+    ) -> Studied:
         """All sizes in one ensemble: N is data."""
-        course = self.course(self.bits, self.sparsity if chain else 0, True, layers, heads)
-        return teacher(course, [pupil for size in self.sizes for pupil in self.pupils(size)])
+        room = self.sparsity if chain else 0
+        cases = [
+            self.case(seed, self.bits, self.sparsity, rate, self.presentations, room, size, stops=self.stops, layers=layers,
+                      heads=heads)  # fmt: skip
+            for size in self.sizes
+            for seed in range(self.seeds)
+            for rate in self.rates
+        ]
+        return study(cases, self.batch, trainer)
 
 
 @functools.lru_cache(maxsize=2)
-def measured(size: OnePass) -> tuple[dict[str, Any], ...]:
+def measured(size: FreshData) -> tuple[dict[str, Any], ...]:
     """The experiment; claims that look at the same ensembles share it."""
     return tuple(one_pass(size))
 
 
 @functools.lru_cache(maxsize=4)
-def shown_training(size: Shown, chain: bool = True) -> Taught:
-    return size.taught(chain)
+def watched(size: Watched, chain: bool = True) -> Studied:
+    return size.studied(chain)

@@ -3,15 +3,15 @@
 import dataclasses
 import math
 
+import jax.numpy as jnp
 import numpy as np
 
 from ...errors import require
 from ...ledger import Claim, Comparison, Evidence, alone, at_least, at_most, shown
-from ...models import answers
 from ...statistics import compare_growth, median_time
 from ...statistics.survival import DECISIVE, Growth, Median
-from ...training.sequences import Taught, teach
-from .experiments import SMALL_NETS, MultiPass, OnePass, Shown, columns, measured, shown_training
+from ...training import train
+from .experiments import SMALL_NETS, FreshData, RepeatedData, Studied, Watched, columns, measured, watched
 from .setting import PAPER
 
 
@@ -22,7 +22,7 @@ def growth_comparison(name: str, growth: Growth, exponential: bool) -> Compariso
     return Comparison(name, DECISIVE, evidence, None, holds)
 
 
-def _complexity(size: OnePass) -> Evidence:
+def _complexity(size: FreshData) -> Evidence:
     rows = list(measured(size))
     parts = {"without": columns(rows, False), "with": columns(rows, True)}
     middles: dict[tuple[str, int], Median] = {}
@@ -55,11 +55,11 @@ def _complexity(size: OnePass) -> Evidence:
     )  # fmt: skip
 
 
-def attention_on_targets(taught: Taught, index: int, count: int = 256) -> tuple[float, float]:
+def attention_on_targets(studied: Studied, index: int, count: int = 256) -> tuple[float, float]:
     """Share of rows whose largest attention (first layer, any head) is on S[i], and the mean mass there (best head)."""
-    task, model, secret = taught.course.task, taught.model(index), taught.secret(index)
-    tokens, _ = task.validation(secret, count)
-    _, maps = answers(model, tokens, task.queries if len(model.blocks) == 1 else tuple(range(task.length)))
+    task, trained = studied.cases[index].run.task, studied.trained
+    model, secret = trained.model(index), trained.secret(index)
+    maps = model.maps(task.numbered(secret, jnp.arange(count, dtype=jnp.uint32), held_out=True))  # pyright: ignore
     rows = np.asarray(maps[0])[:, :, -len(secret.order) :]  # [batch, head, thought, position]
     order = np.asarray(secret.order)
     mass = np.take_along_axis(rows, np.broadcast_to(order[None, None, :, None], (*rows.shape[:3], 1)), axis=-1)[..., 0]
@@ -67,10 +67,10 @@ def attention_on_targets(taught: Taught, index: int, count: int = 256) -> tuple[
     return float(largest.mean()), float(mass.max(axis=1).mean())
 
 
-def _interpretable(size: Shown) -> Evidence:
-    taught = shown_training(size)
-    found = np.array([attention_on_targets(taught, index) for index in range(len(taught.pupils))])
-    solved = taught.solved
+def _interpretable(size: Watched) -> Evidence:
+    studied = watched(size)
+    found = np.array([attention_on_targets(studied, index) for index in range(len(studied.cases))])
+    solved = studied.solved
     compared = [
         at_least("members that learn the chain", int(solved.sum()), math.ceil(size.seeds / 2)),
         at_least(
@@ -84,7 +84,7 @@ def _interpretable(size: Shown) -> Evidence:
 
 
 @dataclasses.dataclass(frozen=True)
-class Entropies(Shown):
+class Entropies(Watched):
     hard: int = 8  # a sparsity that is not learned without a chain within the budget
 
     def __post_init__(self):
@@ -98,20 +98,20 @@ FAILS_SPARSELY = (
 )
 
 
-def sharpest(taught: Taught) -> np.ndarray:
+def sharpest(studied: Studied) -> np.ndarray:
     """[member, evaluation]: the least normalised entropy over layers and heads."""
-    entropy = taught.history.metrics["entropy"]
+    entropy = studied.history.metrics["entropy"]
     return entropy.reshape(*entropy.shape[:2], -1).min(axis=-1)
 
 
 def _entropy_drop(size: Entropies) -> Evidence:
-    base = alone(Shown, size)
-    groups = {"with the chain": shown_training(base), "without": shown_training(base, False)}
-    failing = shown_training(dataclasses.replace(base, sparsity=size.hard), False)
+    base = alone(Watched, size)
+    groups = {"with the chain": watched(base), "without": watched(base, False)}
+    failing = watched(dataclasses.replace(base, sparsity=size.hard), False)
     compared = []
-    for name, taught in groups.items():
-        solved, low = taught.solved, sharpest(taught)
-        at = [int(np.argmax(taught.history.metrics["accuracy"][member] > 0.99)) for member in np.flatnonzero(solved)]
+    for name, studied in groups.items():
+        solved, low = studied.solved, sharpest(studied)
+        at = [int(np.argmax(studied.history.metrics["forced.chain"][member] > 0.99)) for member in np.flatnonzero(solved)]
         before = [float(low[member, 0]) for member in np.flatnonzero(solved)]
         there = [float(low[member, when]) for member, when in zip(np.flatnonzero(solved), at, strict=True)]
         compared.append(at_least(f"{name}: members solved", int(solved.sum()), 1))
@@ -128,23 +128,23 @@ def _entropy_drop(size: Entropies) -> Evidence:
     return Evidence(tuple(compared), seeds=3 * size.seeds, departures=(SMALL_NETS, FAILS_SPARSELY))
 
 
-def _multi_pass(size: MultiPass) -> Evidence:
-    taught = size.taught()
-    sets = np.array([pupil.size for pupil in taught.pupils])
-    accuracy = taught.history.last("accuracy")
-    solved = {each: int(taught.solved[sets == each].sum()) for each in size.sizes}
+def _multi_pass(size: RepeatedData) -> Evidence:
+    studied = size.studied()
+    sets = np.array([case.size for case in studied.cases])
+    accuracy = studied.history.last("forced.chain")
+    solved = {each: int(studied.solved[sets == each].sum()) for each in size.sizes}
     few, many = min(size.sizes), max(size.sizes)
-    chain = dataclasses.replace(size, sizes=(few,), seeds=2).taught(teach, chain=True)
+    chain = dataclasses.replace(size, sizes=(few,), seeds=2).studied(train, chain=True)
     epochs = chain.samples / few
     return Evidence(
         (
             at_least(f"members solved from N={few}, repeated", solved[few], math.ceil(size.seeds / 2)),
             at_least("passes over the same set with the chain: solved", int(chain.solved.sum()), 1),
-            at_most("samples with the chain / median samples without, same set", float(np.median(chain.samples) / np.median(taught.samples[sets == few])), 0.5),
+            at_most("samples with the chain / median samples without, same set", float(np.median(chain.samples) / np.median(studied.samples[sets == few])), 0.5),
             shown("passes with the chain", 5, float(np.median(epochs))),
             *([at_most(f"members solved from N={many} with as many presentations", solved[many], 0)] if many > few else []),
-            shown("samples until solved or stopped, median, small set", None, float(np.median(taught.samples[sets == few]))),
-            shown("the same, large set", None, float(np.median(taught.samples[sets == many]))),
+            shown("samples until solved or stopped, median, small set", None, float(np.median(studied.samples[sets == few]))),
+            shown("the same, large set", None, float(np.median(studied.samples[sets == many]))),
             shown("mean accuracy at the end, small set", None, float(accuracy[sets == few].mean())),
             shown("mean accuracy at the end, large set", None, float(accuracy[sets == many].mean())),
         ),
@@ -161,13 +161,13 @@ CLAIMS = (
         "W21", PAPER, "Figures 1a, 2 and 3a", "trend",
         "One pass over fresh data: without the chain the samples needed grow exponentially in k (an exponential law beats a "
         "linear one by AIC, budgets right-censored), with it at most linearly.",
-        {"tiny": OnePass(bits=17, chained=(1, 2, 3), bare=(1, 2, 3), budget=60_000, held_out=512, seeds=2),
-         "quick": OnePass(seeds=4, bare=(1, 2, 3), budget=600_000)}, _complexity,
+        {"tiny": FreshData(bits=17, chained=(1, 2, 3), bare=(1, 2, 3), budget=60_000, held_out=512, seeds=2),
+         "quick": FreshData(seeds=4, bare=(1, 2, 3), budget=600_000)}, _complexity,
     ),
     Claim(
         "W22", PAPER, "Figure 3b", "finite",
         "A one-layer, one-head GPT taught with the chain attends from every thought mostly to its secret bit.",
-        {"tiny": Shown(heads=1, bits=17, sparsity=4, held_out=512, seeds=2, budget=120_000), "quick": Shown(heads=1, seeds=4)}, _interpretable,
+        {"tiny": Watched(heads=1, bits=17, sparsity=4, held_out=512, seeds=2, budget=120_000), "quick": Watched(heads=1, seeds=4)}, _interpretable,
     ),
     Claim(
         "W23", PAPER, "Figures 1b, 5 and 11", "finite",
@@ -179,6 +179,6 @@ CLAIMS = (
         "W24", PAPER, "Figures 4, 5, 9 and 10", "trend",
         "Many passes over a small set learn a parity without the chain where as many presentations from a large set do not; with "
         "the chain the same small set takes a fraction of the presentations.",
-        {"tiny": MultiPass(bits=12, sparsity=3, sizes=(400,), held_out=256, presentations=60_000, seeds=2), "quick": MultiPass(seeds=3)}, _multi_pass,
+        {"tiny": RepeatedData(bits=12, sparsity=3, sizes=(400,), held_out=256, presentations=60_000, seeds=2), "quick": RepeatedData(seeds=3)}, _multi_pass,
     ),
 )  # fmt: skip

@@ -3,12 +3,12 @@
 import dataclasses
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 from ...errors import require
-from ...models import answers
-from ...training.sequences import Taught, teach
-from .experiments import MultiPass, Net, OnePass, Shown, Teacher, one_pass
+from ...training import train
+from .experiments import FreshData, Net, RepeatedData, Studied, Trainer, Watched, one_pass
 
 Rows = list[dict[str, Any]]
 Tables = dict[str, Rows]
@@ -25,7 +25,7 @@ def shape(name: str) -> tuple[int, int]:
     return int(parts[0]), int(parts[1])
 
 
-def _check_shapes(size: "Complexity | Passes") -> None:
+def _check_shapes(size: "Complexity | Repetitions") -> None:
     """Layers and heads come from the shapes alone."""
     for name in size.shapes:
         shape(name)
@@ -37,12 +37,12 @@ def _check_shapes(size: "Complexity | Passes") -> None:
     )
 
 
-def _check_probed(size: "Curves | Passes") -> None:
+def _check_probed(size: "Curves | Repetitions") -> None:
     require(size.probed >= 1, f"these tables hold attention entropy: probed={size.probed}; use 1 or more")
 
 
 @dataclasses.dataclass(frozen=True)
-class Complexity(OnePass):
+class Complexity(FreshData):
     """Sample complexity over k of one or several shapes."""
 
     shapes: tuple[str, ...] = ("1L4H",)
@@ -50,24 +50,23 @@ class Complexity(OnePass):
     def __post_init__(self):
         _check_shapes(self)
 
-    def tables(self, teacher: Teacher = teach) -> Tables:
+    def tables(self, trainer: Trainer = train) -> Tables:
         rows: Rows = []
         for name in self.shapes:
             layers, heads = shape(name)
-            rows += [{"layers": layers, "heads": heads, **row} for row in one_pass(self, teacher, layers, heads)]
+            rows += [{"layers": layers, "heads": heads, **row} for row in one_pass(self, trainer, layers, heads)]
         return {"data": rows}
 
 
 @dataclasses.dataclass(frozen=True)
-class Maps(Shown):
+class Maps(Watched):
     """The attention of one trained member on one held-out sequence."""
 
-    def tables(self, teacher: Teacher = teach) -> Tables:
-        taught = self.taught(True, teacher)
-        index = int(np.argmax(taught.solved))  # the first that learned it, else the first
-        task, secret = taught.course.task, taught.secret(index)
-        tokens, _ = task.validation(secret, 1)
-        _, layers = answers(taught.model(index), tokens, tuple(range(task.length)))
+    def tables(self, trainer: Trainer = train) -> Tables:
+        studied = self.studied(True, trainer)
+        index = int(np.argmax(studied.solved))  # the first that learned it, else the first
+        task, model, secret = studied.cases[index].run.task, studied.trained.model(index), studied.trained.secret(index)
+        layers = model.maps(task.numbered(secret, jnp.zeros(1, jnp.uint32), held_out=True))  # pyright: ignore
         rows: Rows = []
         for layer, attention in enumerate(layers, start=1):
             for (head, query, source), value in np.ndenumerate(np.asarray(attention)[0]):
@@ -75,26 +74,26 @@ class Maps(Shown):
                     rows.append({"layer": layer, "head": head + 1, "query": query + 1, "source": source + 1,
                                  "attention": float(value)})  # fmt: skip
         order = [{"thought": place + 1, "position": int(bit) + 1} for place, bit in enumerate(np.asarray(secret.order))]
-        outcome = {"solved": bool(taught.solved[index]), "samples": int(taught.samples[index])}
+        outcome = {"solved": bool(studied.solved[index]), "samples": int(studied.samples[index])}
         return {"data": rows, "secret": order, "outcome": [outcome]}
 
 
 @dataclasses.dataclass(frozen=True)
-class Curves(Shown):
+class Curves(Watched):
     """Accuracy and entropy along one-pass training, with the chain and without."""
 
     def __post_init__(self):
         _check_probed(self)
 
-    def tables(self, teacher: Teacher = teach) -> Tables:
+    def tables(self, trainer: Trainer = train) -> Tables:
         found: Tables = {"data": [], "entropy": []}
         for chain in (True, False):
-            extend(found, self.taught(chain, teacher), chain=chain)
+            extend(found, self.studied(chain, trainer), chain=chain)
         return found
 
 
 @dataclasses.dataclass(frozen=True)
-class Passes(MultiPass):
+class Repetitions(RepeatedData):
     """Many passes over training sets of several sizes, for several shapes; with the chain only where asked."""
 
     shapes: tuple[str, ...] = ("1L4H",)
@@ -105,32 +104,32 @@ class Passes(MultiPass):
         _check_shapes(self)
         _check_probed(self)
 
-    def tables(self, teacher: Teacher = teach) -> Tables:
+    def tables(self, trainer: Trainer = train) -> Tables:
         found: Tables = {"data": [], "entropy": []}
         for name in self.shapes:
             layers, heads = shape(name)
             size = dataclasses.replace(self, rates=self.deep_rates) if self.deep_rates and layers > 1 else self
-            extend(found, size.taught(teacher, False, layers, heads), chain=False, layers=layers, heads=heads)
+            extend(found, size.studied(trainer, False, layers, heads), chain=False, layers=layers, heads=heads)
         if self.with_chain:
             layers, heads = shape(self.shapes[0])
-            extend(found, self.taught(teacher, True, layers, heads), chain=True, layers=layers, heads=heads)
+            extend(found, self.studied(trainer, True, layers, heads), chain=True, layers=layers, heads=heads)
         return found
 
 
-def extend(found: Tables, taught: Taught, **labels: Any) -> None:
+def extend(found: Tables, studied: Studied, **labels: Any) -> None:
     """Add the curves of every member: "data" by evaluation, "entropy" by layer and head."""
-    history = taught.history
-    kept = np.unique(np.linspace(0, len(history.step) - 1, min(POINTS, len(history.step))).astype(int))
-    for member, pupil in enumerate(taught.pupils):
-        base = labels | {"sparsity": pupil.sparsity, "seed": pupil.seed, "rate": pupil.rate, "size": pupil.size}
-        measured = np.flatnonzero(np.isfinite(history.metrics["accuracy"][member]))
-        last = measured[-1] if len(measured) else 0
+    history, metrics = studied.history, studied.history.metrics
+    kept = np.unique(np.linspace(1, len(history.step) - 1, min(POINTS, len(history.step) - 1)).astype(int))  # from the first step on
+    for member, case in enumerate(studied.cases):
+        base = labels | {"sparsity": case.sparsity, "seed": case.seed, "rate": case.rate, "size": case.size}
+        measured = np.flatnonzero(np.isfinite(metrics["forced.chain"][member]))
+        last = max(measured[-1], 1) if len(measured) else 1
         for place in np.unique(np.append(kept[kept <= last], last)):
-            at = base | {"samples": min(int(history.step[place]), pupil.steps) * taught.course.batch}
-            names = ("accuracy", "loss", "training_loss")
-            found["data"].append(at | {name: float(history.metrics[name][member, place]) for name in names})
-            if "entropy" in history.metrics:
-                for (layer, head), value in np.ndenumerate(history.metrics["entropy"][member, place]):
+            at = base | {"samples": min(int(history.step[place]), case.steps) * studied.batch}
+            names = {"accuracy": "forced.chain", "loss": "own.loss", "training_loss": "training.loss"}
+            found["data"].append(at | {old: float(metrics[new][member, place]) for old, new in names.items()})
+            if "entropy" in metrics:
+                for (layer, head), value in np.ndenumerate(metrics["entropy"][member, place]):
                     found["entropy"].append(at | {"layer": layer + 1, "head": head + 1, "entropy": float(value)})
 
 
@@ -153,13 +152,13 @@ LARGE: dict[str, Any] = {  # what an accelerator does in minutes to hours; capti
                      seeds=2, **PAPER_NET),
     "3b": Maps(layers=1, heads=1, bits=40, sparsity=20, secret=SECRET, budget=1_000_000, seeds=1, **_slower),
     "8": Maps(layers=2, heads=2, bits=40, sparsity=20, secret=SECRET, budget=1_000_000, seeds=1, **_deep),
-    "4": Passes(bits=20, sparsity=6, sizes=(10_000,), presentations=10_000_000, shapes=("1L4H", "1L1H", "2L2H", "4L4H"),
+    "4": Repetitions(bits=20, sparsity=6, sizes=(10_000,), presentations=10_000_000, shapes=("1L4H", "1L1H", "2L2H", "4L4H"),
                 with_chain=True, deep_rates=(6e-5,), seeds=2, **_deep),
-    "5": Passes(bits=20, sparsity=6, sizes=(50_000, 1_000_000), presentations=10_000_000, shapes=("4L4H",), seeds=1, **_deep),
-    "9": Passes(bits=20, sparsity=12, sizes=(10_000, 100_000, 1_000_000), presentations=10_000_000, with_chain=True, seeds=1,
+    "5": Repetitions(bits=20, sparsity=6, sizes=(50_000, 1_000_000), presentations=10_000_000, shapes=("4L4H",), seeds=1, **_deep),
+    "9": Repetitions(bits=20, sparsity=12, sizes=(10_000, 100_000, 1_000_000), presentations=10_000_000, with_chain=True, seeds=1,
                 shapes=tuple(f"{layers}L{heads}H" for layers in NINE for heads in NINE), **_three),
-    "10": Passes(bits=20, sparsity=6, sizes=(5000, 10_000, 50_000, 100_000, 1_000_000), presentations=10_000_000, seeds=1,
+    "10": Repetitions(bits=20, sparsity=6, sizes=(5000, 10_000, 50_000, 100_000, 1_000_000), presentations=10_000_000, seeds=1,
                  shapes=("1L2H", "2L3H", "4L4H"), stops=False, **_deep),
-    "11": Passes(bits=20, sparsity=6, sizes=(50_000, 1_000_000), presentations=10_000_000, seeds=1, shapes=("2L3H",),
+    "11": Repetitions(bits=20, sparsity=6, sizes=(50_000, 1_000_000), presentations=10_000_000, seeds=1, shapes=("2L3H",),
                  stops=False, **_deep),
 }  # fmt: skip

@@ -9,7 +9,7 @@ from matplotlib.ticker import EngFormatter, MaxNLocator
 from ...drawing import COLOURS, new_figure
 from ..figure import Figure, Frames
 from .frames import measure
-from .grids import LARGE, SMALLEST, Passes, shape
+from .grids import LARGE, SMALLEST, Repetitions, shape
 
 PALETTE = [ink for name, ink in COLOURS.items() if name != "yellow"]
 
@@ -25,7 +25,7 @@ def members(data: pl.DataFrame, *keys: str):
     return data.sort("samples").group_by(*keys, maintain_order=True)
 
 
-def _draw_epochs(frames: Frames, size: Passes):
+def _draw_epochs(frames: Frames, size: Repetitions):
     figure = new_figure(7.6, 4.8)
     ax = figure.subplots()
     data = frames["data"]
@@ -72,7 +72,7 @@ def _ends(data: pl.DataFrame) -> pl.DataFrame:
     return data.sort("samples").group_by(*keys, maintain_order=True).last()
 
 
-def _find_epochs(frames: Frames, size: Passes) -> str:
+def _find_epochs(frames: Frames, size: Repetitions) -> str:
     ends = _ends(frames["data"]).filter(~pl.col("chain"))
     shapes = ", ".join(
         f"{layers}L{heads}H {_exact(part, size)}" for (layers, heads), part in ends.group_by("layers", "heads", maintain_order=True)
@@ -82,7 +82,7 @@ def _find_epochs(frames: Frames, size: Passes) -> str:
     return f"Members exact within {size.presentations:,} presentations without the chain: {shapes}.{tail}"
 
 
-def _exact(ends: pl.DataFrame, size: Passes) -> str:
+def _exact(ends: pl.DataFrame, size: Repetitions) -> str:
     """How many members ended exact; said where the others were stopped before their budget."""
     others = ends.filter(pl.col("accuracy") < 1)["samples"]
     count = f"{ends.height - len(others)} of {ends.height}"
@@ -90,7 +90,7 @@ def _exact(ends: pl.DataFrame, size: Passes) -> str:
     return f"{count} (not exact when stopped at {others.min():,})" if cut else count
 
 
-def _draw_sizes(frames: Frames, size: Passes):
+def _draw_sizes(frames: Frames, size: Repetitions):
     """One row per training-set size: accuracy and losses, then the entropy of every head."""
     seed = _exact_seed(frames["data"], min(size.sizes))
     figure = new_figure(9.8, 2.6 * len(size.sizes) + 0.9)
@@ -126,7 +126,7 @@ def _exact_seed(data: pl.DataFrame, number: int) -> int:
     return int((exact if exact.height else ends)["seed"][0])
 
 
-def _find_sizes(frames: Frames, size: Passes) -> str:
+def _find_sizes(frames: Frames, size: Repetitions) -> str:
     ends = _ends(frames["data"]).filter(~pl.col("chain"))
     low = frames["entropy"].group_by("layers", "heads", "size", "seed").agg(pl.col("entropy").min())
     parts = []
@@ -139,7 +139,7 @@ def _find_sizes(frames: Frames, size: Passes) -> str:
     return "; ".join(parts) + "."
 
 
-def _draw_final(frames: Frames, size: Passes):
+def _draw_final(frames: Frames, size: Repetitions):
     ends = _ends(frames["data"]).filter(~pl.col("chain"))
     figure = new_figure(2.5 * len(size.sizes) + 1.6, 3.4)
     axes = np.atleast_1d(figure.subplots(1, len(size.sizes), sharey=True))
@@ -163,7 +163,7 @@ def _draw_final(frames: Frames, size: Passes):
     return figure
 
 
-def _find_final(frames: Frames, size: Passes) -> str:
+def _find_final(frames: Frames, size: Repetitions) -> str:
     ends = _ends(frames["data"])
     bare = ends.filter(~pl.col("chain"))
     text = (
@@ -179,7 +179,7 @@ def _find_final(frames: Frames, size: Passes) -> str:
     )
 
 
-def _draw_grid(frames: Frames, size: Passes):
+def _draw_grid(frames: Frames, size: Repetitions):
     figure = new_figure(3.1 * len(size.sizes) + 0.6, 2.2 * len(size.shapes) + 0.9)
     axes = figure.subplots(len(size.shapes), len(size.sizes), squeeze=False, sharex=True, sharey=True)
     for row, name in enumerate(size.shapes):
@@ -220,7 +220,7 @@ def _draw_grid(frames: Frames, size: Passes):
     return figure
 
 
-TINY = Passes(bits=12, sparsity=2, sizes=(300, 1000), presentations=10_000, seeds=1, **SMALLEST)
+TINY = Repetitions(bits=12, sparsity=2, sizes=(300, 1000), presentations=10_000, seeds=1, **SMALLEST)
 ALL = "Adam with linear decay of the rate; the held-out inputs are never trained on. "
 FIGURES = (
     Figure(
@@ -228,21 +228,21 @@ FIGURES = (
         "Held-out accuracy of every member; the dashed line is the same set with the chain. The released code trains one layer at "
         "1e-4 and deeper nets at 6e-5. Four of its sixteen shapes at paper scale. " + ALL,
         {"tiny": dataclasses.replace(TINY, sizes=(300,), with_chain=True, seeds=2),
-         "quick": Passes(sizes=(4000,), presentations=400_000, shapes=("1L1H", "1L2H", "1L4H", "1L8H"), with_chain=True, seeds=2),
+         "quick": Repetitions(sizes=(4000,), presentations=400_000, shapes=("1L1H", "1L2H", "1L4H", "1L8H"), with_chain=True, seeds=2),
          "paper": LARGE["4"]}, measure, _draw_epochs, _find_epochs, seconds=60,
     ),
     Figure(
         "wen/5", "A small set learned, a large one not?",
         "The same number of presentations from a small and a large training set, without the chain: accuracy and losses of one seed, one that learns the small set where there is one "
         "(cut at 1.2), and the entropy of every head. The finding counts all seeds. " + ALL,
-        {"tiny": TINY, "quick": Passes(sizes=(4000, 60_000), presentations=400_000, shapes=("1L4H",), seeds=3, stops=False),
+        {"tiny": TINY, "quick": Repetitions(sizes=(4000, 60_000), presentations=400_000, shapes=("1L4H",), seeds=3, stops=False),
          "paper": LARGE["5"]}, measure, _draw_sizes, _find_sizes, seconds=60,
     ),
     Figure(
         "wen/9", "A harder parity without the chain stays at chance",
         "Best final accuracy over rates and seeds; one layer at quick scale. The printed caption says with CoT; the text and the data are without it. " + ALL,
         {"tiny": dataclasses.replace(TINY, sparsity=6),
-         "quick": Passes(sparsity=8, sizes=(1000, 4000, 16_000), presentations=150_000, shapes=("1L1H", "1L2H", "1L4H", "1L8H"), with_chain=True, seeds=1),
+         "quick": Repetitions(sparsity=8, sizes=(1000, 4000, 16_000), presentations=150_000, shapes=("1L1H", "1L2H", "1L4H", "1L8H"), with_chain=True, seeds=1),
          "paper": LARGE["9"]},
         measure, _draw_final, _find_final, seconds=90,
     ),
@@ -251,14 +251,14 @@ FIGURES = (
         "Accuracy and losses for several set sizes and shapes, without the chain. The paper's 1-layer 1-head is 1-layer 2-head in "
         "the released code. " + ALL,
         {"tiny": TINY,
-         "quick": Passes(sizes=(1000, 4000, 60_000), presentations=400_000, shapes=("1L2H", "1L4H", "1L8H"), seeds=1, stops=False),
+         "quick": Repetitions(sizes=(1000, 4000, 60_000), presentations=400_000, shapes=("1L2H", "1L4H", "1L8H"), seeds=1, stops=False),
          "paper": LARGE["10"]},
         measure, _draw_grid, _find_sizes, seconds=60,
     ),
     Figure(
         "wen/11", "Entropy of every head, small and large set",
         "As figure 5 for two layers; each line is a head. " + ALL,
-        {"tiny": TINY, "quick": Passes(sizes=(4000, 60_000), presentations=200_000, shapes=("2L2H",), seeds=1, stops=False),
+        {"tiny": TINY, "quick": Repetitions(sizes=(4000, 60_000), presentations=200_000, shapes=("2L2H",), seeds=1, stops=False),
          "paper": LARGE["11"]},
         measure, _draw_sizes, _find_sizes, seconds=60,
     ),

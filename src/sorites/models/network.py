@@ -1,0 +1,189 @@
+"""The network of GPT-2 for any layers, heads and width: learned positions, pre-norm blocks, tied embeddings, tanh-GELU,
+dropout.
+
+Axes: position, width (residual stream), hidden (feed-forward), head, dim (of a head), vocab. One sequence at a time;
+`jax.vmap` makes the batch. Logits and gradients equal Hugging Face's GPT2LMHeadModel (tests/models/test_network.py).
+"""
+
+import dataclasses
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int, Key
+
+from ..errors import require
+
+EPSILON = 1e-5  # of every layer norm
+TYPES = {"float32": jnp.float32, "bfloat16": jnp.bfloat16}
+
+
+@dataclasses.dataclass(frozen=True)
+class Architecture:
+    """Static sizes and switches; the compile key of a GPT."""
+
+    layers: int = 1
+    heads: int = 1
+    width: int = 720
+    hidden: int = 3072
+    dropout: float = 0.0  # residual, embedding and attention
+    weights: str = "float32"  # bfloat16 rounds every weight and the optimiser's state
+    compute: str = "float32"  # bfloat16 multiplies in bf16 with float32 master weights
+    spread: float = 0.02  # of every initial weight; GPT-2's own, made for widths of several hundred
+
+    def __post_init__(self):
+        require(self.layers >= 1, f"a GPT has layers: layers={self.layers}; use 1 or more")
+        require(
+            self.heads >= 1 and self.width % self.heads == 0,
+            f"heads share the width evenly: width={self.width}, heads={self.heads}; use a divisor of the width",
+        )
+        require(self.hidden >= 1, f"a feed-forward layer has neurons: hidden={self.hidden}; use 1 or more")
+        require(0 <= self.dropout < 1, f"dropout lies in [0, 1): dropout={self.dropout}; use 0 or 0.1")
+        for name in ("weights", "compute"):
+            value = getattr(self, name)
+            require(value in TYPES, f"{name} are float32 or bfloat16: {name}={value!r}; use one of the two")
+
+
+def paper_text(layers: int, heads: int) -> Architecture:
+    """What the paper states: width 720, hidden 3072."""
+    return Architecture(layers, heads, 720, 3072)
+
+
+def released_code(layers: int, heads: int) -> Architecture:
+    """What the authors' code does: its `intermediate_size` is ignored (4 x 720), weights and optimiser are bf16, and
+    dropout is that of the pretrained configuration."""
+    return Architecture(layers, heads, 720, 2880, dropout=0.1, weights="bfloat16")
+
+
+PRESETS = {"paper text": paper_text, "released code": released_code}
+
+
+class Norm(eqx.Module):
+    scale: Float[Array, " width"]
+    shift: Float[Array, " width"]
+
+    def __call__(self, x: Float[Array, "*rows width"]) -> Float[Array, "*rows width"]:
+        wide = x.astype(jnp.promote_types(x.dtype, jnp.float32))
+        centred = wide - wide.mean(axis=-1, keepdims=True)
+        spread = jax.lax.rsqrt(jnp.mean(centred**2, axis=-1, keepdims=True) + EPSILON)
+        return ((centred * spread) * along(self.scale, wide) + along(self.shift, wide)).astype(x.dtype)
+
+
+def along(vector: Float[Array, " last"], rows: Float[Array, "*rows _"]) -> Float[Array, "*ones last"]:
+    """The vector with as many axes as the rows, for the tests raise on silent rank promotion."""
+    return vector.reshape((1,) * (rows.ndim - 1) + vector.shape)
+
+
+class Linear(eqx.Module):
+    weight: Float[Array, "source target"]
+    bias: Float[Array, " target"]
+
+    def __call__(self, x: Float[Array, "*rows source"], compute=None) -> Float[Array, "*rows target"]:
+        return product(x, self.weight, compute) + along(self.bias, x)
+
+
+def product(x: Array, weight: Array, compute=None) -> Array:
+    """x @ weight, multiplied in another precision where one is given."""
+    if compute is None:
+        return x @ weight
+    return (x.astype(compute) @ weight.astype(compute)).astype(x.dtype)
+
+
+class Block(eqx.Module):
+    first: Norm
+    project: Linear  # queries, keys and values, in that order
+    out: Linear
+    second: Norm
+    up: Linear
+    down: Linear
+
+    def feed_forward(self, x: Float[Array, "*rows width"], compute=None) -> Float[Array, "*rows width"]:
+        return self.down(jax.nn.gelu(self.up(self.second(x), compute), approximate=True), compute)
+
+
+class Network(eqx.Module):
+    tokens: Float[Array, "vocab width"]
+    positions: Float[Array, "position width"]
+    blocks: tuple[Block, ...]
+    final: Norm
+    architecture: Architecture = eqx.field(static=True)
+
+    def __call__(
+        self, tokens: Int[Array, " position"], key: Key[Array, ""] | None = None
+    ) -> tuple[Float[Array, "position vocab"], tuple[Float[Array, "head position position"], ...]]:
+        """Logits at every position and the attention of every layer (row = query); a key switches dropout on."""
+        return self.continued(self.tokens[tokens] + self.positions[: len(tokens)], key)
+
+    def continued(self, stream: Float[Array, "position width"], key: Key[Array, ""] | None = None):
+        """The same from the residual stream before the first block."""
+        length, heads, compute = len(stream), self.architecture.heads, working_type(self.architecture)
+        keys = iter(jax.random.split(key, 1 + 3 * len(self.blocks))) if key is not None else None
+        drop = Dropout(self.architecture.dropout, keys)
+        x = drop(stream)
+        causal, maps = np.tril(np.ones((length, length), bool)), []
+        for block in self.blocks:
+            split = block.project(block.first(x), compute).reshape(length, 3, heads, -1)
+            query, key_, value = split[:, 0], split[:, 1], split[:, 2]
+            scores = jnp.einsum("qhd,jhd->hqj", query, key_) / np.sqrt(query.shape[-1]).astype(x.dtype)
+            attention = jax.nn.softmax(scores.astype(wide(x)), axis=-1, where=causal[None]).astype(x.dtype)
+            maps.append(attention)
+            mixed = jnp.einsum("hqj,jhd->qhd", drop(attention), value).reshape(length, -1)
+            x = x + drop(block.out(mixed, compute))
+            x = x + drop(block.feed_forward(x, compute))
+        return self.final(x) @ self.tokens.T, tuple(maps)
+
+
+class Dropout:
+    """Drops entries with one key after another; without keys it does nothing."""
+
+    def __init__(self, rate: float, keys):
+        self.rate, self.keys = rate, keys if rate else None
+
+    def __call__(self, x: Array) -> Array:
+        if self.keys is None:
+            return x
+        kept = jax.random.bernoulli(next(self.keys), 1 - self.rate, x.shape)
+        return jnp.where(kept, x / (1 - self.rate), 0).astype(x.dtype)
+
+
+def wide(x: Array):
+    """At least float32: where sums need it."""
+    return jnp.promote_types(x.dtype, jnp.float32)
+
+
+def working_type(architecture: Architecture):
+    """The precision of products, None for that of the weights."""
+    return None if architecture.compute == "float32" else TYPES[architecture.compute]
+
+
+def network(architecture: Architecture, positions: int, key: Key[Array, ""], vocab: int = 2) -> Network:
+    """Weights as GPT-2 draws them: N(0, spread^2), the two maps into the residual stream divided by sqrt(2 layers)."""
+    width, hidden = architecture.width, architecture.hidden
+    keys = iter(jax.random.split(key, 2 + 4 * architecture.layers))
+
+    def drawn(*shape: int, scale: float = 1.0) -> Array:
+        return architecture.spread * scale * jax.random.normal(next(keys), shape)
+
+    def norm() -> Norm:
+        return Norm(jnp.ones(width), jnp.zeros(width))
+
+    residual = (2 * architecture.layers) ** -0.5
+    model = Network(
+        tokens=drawn(vocab, width),
+        positions=drawn(positions, width),
+        blocks=tuple(
+            Block(
+                first=norm(),
+                project=Linear(drawn(width, 3 * width), jnp.zeros(3 * width)),
+                out=Linear(drawn(width, width, scale=residual), jnp.zeros(width)),
+                second=norm(),
+                up=Linear(drawn(width, hidden), jnp.zeros(hidden)),
+                down=Linear(drawn(hidden, width, scale=residual), jnp.zeros(width)),
+            )
+            for _ in range(architecture.layers)
+        ),
+        final=norm(),
+        architecture=architecture,
+    )
+    return jax.tree.map(lambda leaf: leaf.astype(TYPES[architecture.weights]), model)

@@ -1,0 +1,139 @@
+"""The same network, doing only the work that the answer depends on. Exact: see tests/models/test_network.py.
+
+Two reductions. A position holds one of few tokens, so what layer one computes before it attends is a table of a few rows
+per position, whatever the batch. And only the supervised positions are asked: the last layer needs queries, feed-forward
+and head there alone.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, Num
+
+from .network import Block, Network, along, product, wide, working_type
+
+Maps = tuple[Float[Array, "batch head _query position"], ...]
+
+
+def answers(
+    model: Network, tokens: Int[Array, "batch position"], queries: tuple[int, ...]
+) -> tuple[Float[Array, "batch query vocab"], Maps]:
+    """Logits at the queries, a contiguous range that ends the sequence; attention of every layer at the rows that it
+    computes: all positions, in the last layer the queries."""
+    assert queries == tuple(range(tokens.shape[1] - len(queries), tokens.shape[1]))
+    return reduced(model, jnp.zeros_like(model.tokens[0]), tokens, None, queries[0])
+
+
+def reduced(
+    model: Network,
+    pad: Float[Array, " width"],
+    numbers: Num[Array, "batch position"],
+    hidden: Bool[Array, "batch position"] | None,
+    asked: int,
+) -> tuple[Float[Array, "batch query vocab"], Maps]:
+    """Logits from position `asked` on. Hidden positions hold the pad; soft bits (floats) hold a mixture of two tokens."""
+    compute, last = working_type(model.architecture), len(model.blocks) - 1
+    soft = not jnp.issubdtype(numbers.dtype, jnp.integer)
+    if hidden is None and not soft and model.tokens.shape[0] == 2:
+        layer, x = _layer_of_bits, numbers.astype(model.tokens.dtype)
+    elif soft:
+        layer, x = _later_layer, embedded(model, pad, numbers, hidden)
+    else:
+        numbers = numbers if hidden is None else jnp.where(hidden, len(model.tokens), numbers)
+        rows = jnp.concatenate([model.tokens, pad[None]])
+        layer, x = _layer_of_tokens, (jax.nn.one_hot(numbers, len(rows), dtype=rows.dtype), rows)
+    maps = []
+    for number, block in enumerate(model.blocks):
+        first = asked if number == last else 0
+        x, attention = (_later_layer if number else layer)(model, block, x, first, compute)
+        maps.append(attention)
+        x = x + block.feed_forward(x, compute)
+    return model.final(x) @ model.tokens.T, tuple(maps)
+
+
+def embedded(model: Network, pad: Array, numbers: Num[Array, "*batch position"], hidden) -> Float[Array, "*batch position width"]:
+    """The residual stream before the first block."""
+    if jnp.issubdtype(numbers.dtype, jnp.integer):
+        x = model.tokens[numbers]
+    else:
+        bits = numbers[..., None].astype(model.tokens.dtype)
+        first, second = (along(row, bits) for row in model.tokens)
+        x = (1 - bits) * first + bits * second
+    x = x if hidden is None else jnp.where(hidden[..., None], along(pad, x), x)
+    return x + jnp.expand_dims(model.positions[: numbers.shape[-1]], tuple(range(x.ndim - 2)))
+
+
+def _layer_of_tokens(model: Network, block: Block, held: tuple[Array, Array], first: int, compute) -> tuple[Array, Array]:
+    """Few tokens: projections of a table over (position, token), picked by a one-hot product, whose gradient is no
+    scatter."""
+    (pick, rows), heads, width = held, model.architecture.heads, model.architecture.width
+    batch, length = pick.shape[:2]
+    stream = rows[None] + model.positions[:length, None]
+    split = block.project(block.first(stream), compute)  # position token 3*width
+
+    def picked(start: int, parts: int, since: int) -> Array:
+        chosen = jnp.einsum("btv,tvw->btw", pick[:, since:], split[since:, :, start : start + parts * width])
+        return jnp.moveaxis(chosen.reshape(batch, length - since, parts, heads, -1), (2, 3), (0, 2))
+
+    query, key, value = (*picked(0, 1, first), *picked(width, 2, 0))
+    attention = _softmax(query @ key.mT / np.sqrt(query.shape[-1]).astype(stream.dtype), first)
+    mixed = jnp.moveaxis(attention @ value, 1, 2).reshape(batch, length - first, -1)
+    x = jnp.einsum("btv,tvw->btw", pick[:, first:], stream[first:])
+    return x + block.out(mixed, compute), attention
+
+
+def _layer_of_bits(model: Network, block: Block, bits: Array, first: int, compute) -> tuple[Array, Array]:
+    """Attention from tables over (position, bit)."""
+    heads, length = model.architecture.heads, bits.shape[1]
+    stream = model.tokens[None] + model.positions[:length, None]  # [position, bit, width]
+    split = block.project(block.first(stream), compute).reshape(length, 2, 3, heads, -1)
+    query, key, value = split[first:, :, 0], split[:, :, 1], split[:, :, 2]
+    table = jnp.einsum("qahd,jbhd->hqajb", query, key) / np.sqrt(query.shape[-1]).astype(bits.dtype)
+    still, turned = table[..., 0], table[..., 1] - table[..., 0]  # what a key of bit 0 scores, and what bit 1 adds
+    own = bits[:, None, first:, None] > 0
+    seen = bits[:, None, None, :]
+    scores = jnp.where(
+        own,
+        still[None, :, :, 1] + seen * turned[None, :, :, 1],
+        still[None, :, :, 0] + seen * turned[None, :, :, 0],
+    )
+    attention = _softmax(scores, first)
+    weights = jnp.concatenate([attention, attention * seen], axis=-1)  # over 2T table rows
+    rows = jnp.concatenate([value[:, 0], value[:, 1] - value[:, 0]])  # [2T, head, dim]
+    if (heads - 1) * 2 * length < model.architecture.width:  # fewer products with the output map in the table
+        out = block.out.weight.reshape(heads, -1, block.out.weight.shape[1])
+        rows = jnp.einsum("jhd,hdw->hjw", rows, out).reshape(heads * 2 * length, -1)
+        spread = jnp.moveaxis(weights, 1, 2).reshape(len(bits), length - first, -1)
+        mixed = product(spread, rows, compute)
+        mixed = mixed + along(block.out.bias, mixed)
+    else:
+        mixed = jnp.einsum("bhqj,jhd->bqhd", weights, rows)
+        mixed = block.out(mixed.reshape(*mixed.shape[:2], -1), compute)
+    held = stream[first:, 0][None] + bits[:, first:, None] * (stream[first:, 1] - stream[first:, 0])[None]
+    return held + mixed, attention
+
+
+def _later_layer(model: Network, block: Block, x: Array, first: int, compute) -> tuple[Array, Array]:
+    """Heads before positions: an accelerator then multiplies without rearranging the residual stream."""
+    heads, (batch, length, width) = model.architecture.heads, x.shape
+    normed, weight, bias = block.first(x), block.project.weight, block.project.bias
+    working = compute or x.dtype
+
+    def per_head(start: int, parts: int, since: int) -> Array:
+        """[part, batch, head, position, dim] of the projections from column `start` on."""
+        columns = slice(start, start + parts * width)
+        rows = product(normed[:, since:], weight[:, columns], compute) + bias[columns].reshape(1, 1, -1)
+        return jnp.moveaxis(rows.astype(working).reshape(batch, length - since, parts, heads, -1), (2, 3), (0, 2))
+
+    query, key, value = (*per_head(0, 1, first), *per_head(width, 2, 0)) if first else per_head(0, 3, 0)
+    scores = query @ key.mT / np.sqrt(query.shape[-1]).astype(working)
+    attention = _softmax(scores, first).astype(x.dtype)
+    mixed = jnp.moveaxis(attention.astype(working) @ value, 1, 2).astype(x.dtype)
+    return x[:, first:] + block.out(mixed.reshape(batch, length - first, width), compute), attention
+
+
+def _softmax(scores: Float[Array, "batch head query position"], first: int) -> Array:
+    """Over the positions up to the query's own."""
+    length = scores.shape[-1]
+    causal = np.tril(np.ones((length, length), bool))[first:][None, None]
+    return jax.nn.softmax(scores.astype(wide(scores)), axis=-1, where=causal).astype(scores.dtype)

@@ -1,0 +1,180 @@
+"""What a model says about every thought. Every loss, reward, probe and rollout goes through these few questions, so none
+of them knows whether a token is a sign, a bit or a clause.
+
+Signs known by their mean (links, polynomials), signs known by their log odds (a GPT: a mean saturates in float32, and the
+log-probability of the other sign becomes -inf), and classes known by their logits. Axes: thought, slot, batch where there
+is one, then class.
+"""
+
+import abc
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Key, Num
+
+from ..errors import SpecError
+
+Tokens = Num[Array, "thought slot *batch"]
+Means = Float[Array, "thought slot *batch"]
+
+HOWS = ("soft", "greedy", "sampled")
+
+
+class AbstractSaid(eqx.Module):
+    """A distribution over the tokens of each thought and slot."""
+
+    @abc.abstractmethod
+    def log_prob(self, tokens: Tokens) -> Means: ...
+
+    @abc.abstractmethod
+    def greedy(self) -> Tokens:
+        """The likeliest tokens; sign(0) = +1."""
+
+    @abc.abstractmethod
+    def sample(self, key: Key[Array, ""]) -> Tokens: ...
+
+    @abc.abstractmethod
+    def mean(self) -> Float[Array, "thought slot *rest"]:
+        """Signs: in [-1, 1]. Classes: probabilities, the class axis last."""
+
+    @abc.abstractmethod
+    def entropy(self) -> Means:
+        """Of each token, in nats."""
+
+    @abc.abstractmethod
+    def agreement(self, tokens: Tokens, labels: Tokens) -> Means:
+        """The reward of these tokens: +1 right, -1 wrong."""
+
+    @abc.abstractmethod
+    def expected(self, labels: Tokens) -> Means:
+        """The mean of `agreement` over the token: label * mean, or 2 p(label) - 1."""
+
+    @abc.abstractmethod
+    def error(self, labels: Tokens) -> Means:
+        """Half the squared distance of `mean` from the label."""
+
+    @abc.abstractmethod
+    def right(self, labels: Tokens) -> Bool[Array, "thought slot *batch"]:
+        """Whether the label is the likeliest token; a tie is not."""
+
+    def distance(self, labels: Tokens) -> Means:
+        """How far the mean agreement is from certainty, from 0 to 2."""
+        return 1 - self.expected(labels)
+
+    def soft(self) -> Tokens:
+        """Thoughts that are means, not tokens."""
+        raise SpecError(f"soft thoughts need signs: {type(self).__name__}; use greedy or sampled thoughts")
+
+    def choose(self, how: str, key: Key[Array, ""]) -> Tokens:
+        """Tokens of one kind: soft, greedy or sampled."""
+        return {"soft": self.soft, "greedy": self.greedy, "sampled": lambda: self.sample(key)}[how]()
+
+    def of(self, thoughts: slice) -> "AbstractSaid":
+        """Only about some thoughts."""
+        return jax.tree.map(lambda leaf: leaf[thoughts], self)
+
+
+class AbstractSigns(AbstractSaid):
+    """What both forms of signs share."""
+
+    def greedy(self):
+        return jnp.where(self.mean() >= 0, 1, -1)
+
+    def sample(self, key):  # strict: a token of probability zero is never drawn
+        mean = self.mean()
+        return jnp.where(mean > jax.random.uniform(key, mean.shape, minval=-1), 1, -1)
+
+    def agreement(self, tokens, labels):
+        return (labels * tokens).astype(self.mean().dtype)
+
+    def expected(self, labels):
+        return labels * self.mean()
+
+    def error(self, labels):
+        return 0.5 * (self.mean() - labels) ** 2
+
+    def right(self, labels):
+        return self.mean() * labels > 0
+
+    def distance(self, labels):
+        return jnp.abs(self.mean() - labels)
+
+    def soft(self):
+        return self.mean()
+
+
+class Signs(AbstractSigns):
+    """Signs by their means."""
+
+    means: Means
+
+    def mean(self):
+        return self.means
+
+    def log_prob(self, tokens):
+        return jnp.log((1 + tokens * self.means) / 2)
+
+    def entropy(self):
+        plus = jnp.clip((1 + self.means) / 2, 0, 1)
+        return -jax.scipy.special.xlogy(plus, plus) - jax.scipy.special.xlogy(1 - plus, 1 - plus)
+
+
+class Odds(AbstractSigns):
+    """Signs by their log odds, log p(+1) - log p(-1)."""
+
+    margin: Means
+
+    def mean(self):
+        return jnp.tanh(self.margin / 2)
+
+    def greedy(self):
+        return jnp.where(self.margin >= 0, 1, -1)
+
+    def right(self, labels):
+        return self.margin * labels > 0
+
+    def log_prob(self, tokens):
+        return -jax.nn.softplus(jnp.where(tokens > 0, -self.margin, self.margin))
+
+    def entropy(self):
+        plus = jax.nn.sigmoid(self.margin)
+        return plus * jax.nn.softplus(-self.margin) + (1 - plus) * jax.nn.softplus(self.margin)
+
+
+class Classes(AbstractSaid):
+    """Classes by their logits."""
+
+    logits: Float[Array, "thought slot *batch class"]
+
+    def _at(self, values: Array, tokens: Tokens) -> Array:
+        return jnp.take_along_axis(values, tokens[..., None].astype(int), axis=-1)[..., 0]
+
+    def log_prob(self, tokens):
+        return self._at(self.logits, tokens) - jax.nn.logsumexp(self.logits, axis=-1)
+
+    def greedy(self):
+        return jnp.argmax(self.logits, axis=-1)
+
+    def sample(self, key):
+        return jax.random.categorical(key, self.logits, axis=-1)
+
+    def mean(self):
+        return jax.nn.softmax(self.logits, axis=-1)
+
+    def entropy(self):
+        logs = jax.nn.log_softmax(self.logits, axis=-1)
+        return -jnp.sum(jnp.exp(logs) * jnp.where(logs > -1e9, logs, 0), axis=-1)
+
+    def agreement(self, tokens, labels):
+        return jnp.where(tokens == labels, 1.0, -1.0)
+
+    def expected(self, labels):
+        return 2 * jnp.exp(self.log_prob(labels)) - 1
+
+    def error(self, labels):
+        chance = self.mean()
+        return 0.5 * (jnp.sum(chance**2, axis=-1) - 2 * self._at(chance, labels) + 1)
+
+    def right(self, labels):
+        return self.greedy() == labels

@@ -1,0 +1,53 @@
+"""What a run is refused for, in one sentence, before anything compiles."""
+
+import equinox as eqx
+import jax
+import numpy as np
+
+from ..errors import require
+from ..models import Positional, Signs
+from ..supervision import CrossEntropy
+from .member import born, enter, evaluate
+from .stage import Run, Stage
+
+
+def check(run: Run) -> None:
+    """The model reads every stage's chains, its mask hides no child, its signals are finite, its goals are measured."""
+    for stage in run.stages:
+        refusal = refuses(run, stage)
+        require(refusal is None, refusal or "")
+    member = eqx.filter_eval_shape(lambda: enter(run.stages[0], born(run, jax.numpy.zeros((), int))))
+    for stage in run.stages:
+        found = eqx.filter_eval_shape(evaluate, stage, member).keys() | {"training.loss"}
+        for until in (run.goal, stage.until):
+            require(
+                until is None or until.metric in found,
+                f"a goal is something measured: {until and until.metric!r}; use one of {', '.join(sorted(found))}",
+            )
+
+
+def refuses(run: Run, stage: Stage) -> str | None:
+    """A sentence, where this stage cannot be trained."""
+    task, model = stage.task, run.model
+    refusal = model.refuses(task.layout, task.alphabet)
+    if refusal is not None:
+        return refusal
+    if isinstance(model, Positional):
+        children = np.asarray(task.children(task.draw(jax.random.key(0))))
+        allowed = np.asarray(model.mask(task.layout))[task.layout.inputs :]
+        if not np.take_along_axis(allowed, children, axis=1).all():
+            return "a thought sees what it is computed from: the mask hides its children; use another mask"
+    for term in stage.taught:
+        if isinstance(term.signal, CrossEntropy) and _by_means(run, stage):
+            return (
+                f"cross-entropy needs a chance for every token: {type(model).__name__} starts certain of some; "
+                "use Squared or Hinge"
+            )
+    return None
+
+
+def _by_means(run: Run, stage: Stage) -> bool:
+    """Whether the model says signs by their means, which can be exactly one."""
+    task = stage.task
+    chains = eqx.filter_eval_shape(lambda: task.sample(task.draw(jax.random.key(0)), jax.random.key(1), 1))
+    return isinstance(eqx.filter_eval_shape(lambda chains: run.model.read_batch(chains), chains), Signs)
