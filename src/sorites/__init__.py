@@ -7,17 +7,17 @@ that the command line answers at once; `__init__.pyi` tells editors and type che
 import importlib
 from typing import Any
 
-__version__ = "0.2.0"
-
 _HOMES = {
     "errors": "SpecError",
-    "tasks": "AbstractTask Action Boolean Chain Gate Layout Lego Parity Sequences action_named",
-    "models": "GPT MODELS AbstractModel Architecture Prediction gated gpt open_gates policy_for positional reader",
-    "supervision": "AbstractSignal ExactReward FromPrefix Hinge Own PolicyGradient Sampled Shown Squared Supervision "
-    "Truth credit direct process_reward self_generated teacher_forcing weighted without",
-    "probes": "AbstractProbe Answer ChildMass Entropy Levels Loss",
-    "training": "CURRICULA GD Adam Course Evaluation History Pupil Quantised Run Sign Stage linear_icot log_icot "
-    "stages teach train",
+    "tasks": "AbstractTask Action Alphabet Boolean Chain Composition Gate Layout Lego Parity Sequences action_named",
+    "models": "GPT MODELS AbstractModel AbstractSaid Classes Decoder Defaults Odds Signs decoder gated gpt open_gates "
+    "perceptron policy_for positional reader",
+    "supervision": "AbstractSignal AbstractSource Clipped CrossEntropy ExactReward FromPrefix Hinge OnePass Own Passes "
+    "PolicyGradient Pooled Rewritten Sampled Shown Squared Supervision Truth credit direct outcome_reward "
+    "process_reward self_generated teacher_forcing weighted without",
+    "probes": "AbstractProbe ChildMass Elsewhere Entropy HeadEntropy Loss Outcome Reward",
+    "training": "CURRICULA GD Adam AdamW Clip Decay Evaluation History Quantised Run Sign Stage Until linear_icot "
+    "log_icot stages train",
     "store": "Store",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
@@ -25,6 +25,10 @@ __all__ = ["__version__", *_HOME_OF]  # pyright: ignore[reportUnsupportedDunderA
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("sorites")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'sorites' has no attribute {name!r}")
     return getattr(importlib.import_module(f".{_HOME_OF[name]}", __name__), name)

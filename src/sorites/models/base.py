@@ -1,7 +1,9 @@
-"""What every model offers: it reads chains and says something about all thoughts in parallel; it writes chains of its own."""
+"""What every model offers: it reads chains and says something about all thoughts in parallel; it writes chains of its
+own."""
 
 import abc
 import dataclasses
+import itertools
 import math
 from typing import Any, ClassVar
 
@@ -68,7 +70,7 @@ class AbstractModel(eqx.Module):
     def rounds(self, layout: Layout) -> Rounds:
         """Ranges of thoughts that are written at once: the levels, unless thoughts of a level read each other."""
         ends = [end - layout.inputs for end in layout.ends]
-        return tuple(zip(ends[:-1], ends[1:], strict=True))
+        return tuple(itertools.pairwise(ends))
 
     def write(self, chains: Chain, key: Key[Array, ""], how: str) -> Num[Array, "position slot batch"]:
         """The inputs with thoughts of the model's own, round by round; here by reading again in every round."""

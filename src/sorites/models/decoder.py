@@ -78,8 +78,8 @@ class Decoder(AbstractModel):
             )
         if alphabet.vocab != self.spec.vocabulary.size:
             return (
-                f"a decoder reads its own vocabulary: {self.spec.vocabulary.size} tokens, the task has {alphabet.vocab}; "
-                "make the model from the task"
+                f"a decoder reads its own vocabulary: {self.spec.vocabulary.size} tokens, the task has "
+                f"{alphabet.vocab}; make the model from the task"
             )
         if self.spec.positions == "learned" and 2 * layout.thoughts > self.spec.longest:
             return f"learned positions end at {self.spec.longest} clauses: {2 * layout.thoughts}; raise `longest`"
@@ -125,7 +125,9 @@ class Decoder(AbstractModel):
         """One clause at a time, keys and values kept."""
         length, table = chains.layout.thoughts, self.table()
         clauses, places = jnp.moveaxis(chains.tokens, -1, 0), jnp.arange(2 * length)
-        keys, values = self.keys_values(self.embed(table, clauses[:, :length], places[:length], PREDICATE), places[:length])
+        keys, values = self.keys_values(
+            self.embed(table, clauses[:, :length], places[:length], PREDICATE), places[:length]
+        )
         room = ((0, 0), (0, 0), (0, length), (0, 0))
 
         def step(carry, number):

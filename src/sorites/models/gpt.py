@@ -33,7 +33,9 @@ class GPT(AbstractModel):
 
     def refuses(self, layout: Layout, alphabet: Alphabet) -> str | None:
         if alphabet != self.alphabet:
-            return f"a GPT reads its own alphabet: {self.alphabet}, the task has {alphabet}; make the model from the task"
+            return (
+                f"a GPT reads its own alphabet: {self.alphabet}, the task has {alphabet}; make the model from the task"
+            )
         need, room = layout.positions * layout.slots - 1 + self.start, len(self.net.positions)
         if need > room:
             return f"a GPT has learned positions: {need} are needed, {room} are there; make it with room={need} or more"
@@ -94,7 +96,9 @@ class GPT(AbstractModel):
 
         def in_chain(attention: Array) -> Array:  # batch head query source -> head thought position batch
             rows = attention[:, :, -layout.thoughts * layout.slots :]
-            rows = jnp.concatenate([rows[..., :end], rows[..., end + self.start :], jnp.zeros_like(rows[..., :1])], axis=-1)
+            rows = jnp.concatenate(
+                [rows[..., :end], rows[..., end + self.start :], jnp.zeros_like(rows[..., :1])], axis=-1
+            )
             rows = rows.reshape(*rows.shape[:2], layout.thoughts, layout.slots, layout.positions, layout.slots)
             return jnp.moveaxis(rows.mean(axis=3).sum(axis=-1), 0, -1)
 
@@ -172,12 +176,21 @@ def gpt(
 ) -> GPT:
     """A GPT for a task; its weights are drawn per member by `fresh`.
 
-    hidden: 4 x width by default. spread: of the initial weights, GPT-2's 0.02 rescaled from its width by default. start: a
-    token between inputs and thoughts, by default for signs. room: places, by default as many as the task needs.
+    hidden: 4 x width by default. spread: of the initial weights, GPT-2's 0.02 rescaled from its width by default.
+    start: a token between inputs and thoughts, by default for signs. room: places, by default as many as the task
+    needs.
     """
     layout, alphabet = task.layout, task.alphabet
-    spread = 0.02 * (720 / width) ** 0.5 if spread is None else spread
-    architecture = Architecture(layers, heads, width, hidden or 4 * width, dropout, weights, compute, spread)
+    architecture = Architecture(
+        layers,
+        heads,
+        width,
+        hidden or 4 * width,
+        dropout,
+        weights,
+        compute,
+        0.02 * (720 / width) ** 0.5 if spread is None else spread,
+    )
     start = alphabet.signs if start is None else start
     need = layout.positions * layout.slots - 1 + start
     require(room is None or room >= need, f"a GPT has a place for every token: room={room}; use {need} or more")

@@ -1,9 +1,11 @@
 """The same network, doing only the work that the answer depends on. Exact: see tests/models/test_network.py.
 
-Two reductions. A position holds one of few tokens, so what layer one computes before it attends is a table of a few rows
-per position, whatever the batch. And only the supervised positions are asked: the last layer needs queries, feed-forward
-and head there alone.
+Two reductions. A position holds one of few tokens, so what layer one computes before it attends is a table of a few
+rows per position, whatever the batch. And only the supervised positions are asked: the last layer needs queries,
+feed-forward and head there alone.
 """
+
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -31,8 +33,10 @@ def reduced(
     hidden: Bool[Array, "batch position"] | None,
     asked: int,
 ) -> tuple[Float[Array, "batch query vocab"], Maps]:
-    """Logits from position `asked` on. Hidden positions hold the pad; soft bits (floats) hold a mixture of two tokens."""
+    """Logits from position `asked` on. Hidden positions hold the pad; soft bits (floats) hold a mixture of two
+    tokens."""
     compute, last = working_type(model.architecture), len(model.blocks) - 1
+    x: Any
     soft = not jnp.issubdtype(numbers.dtype, jnp.integer)
     if hidden is None and not soft and model.tokens.shape[0] == 2:
         layer, x = _layer_of_bits, numbers.astype(model.tokens.dtype)
@@ -51,7 +55,9 @@ def reduced(
     return model.final(x) @ model.tokens.T, tuple(maps)
 
 
-def embedded(model: Network, pad: Array, numbers: Num[Array, "*batch position"], hidden) -> Float[Array, "*batch position width"]:
+def embedded(
+    model: Network, pad: Array, numbers: Num[Array, "*batch position"], hidden
+) -> Float[Array, "*batch position width"]:
     """The residual stream before the first block."""
     if jnp.issubdtype(numbers.dtype, jnp.integer):
         x = model.tokens[numbers]
@@ -63,7 +69,9 @@ def embedded(model: Network, pad: Array, numbers: Num[Array, "*batch position"],
     return x + jnp.expand_dims(model.positions[: numbers.shape[-1]], tuple(range(x.ndim - 2)))
 
 
-def _layer_of_tokens(model: Network, block: Block, held: tuple[Array, Array], first: int, compute) -> tuple[Array, Array]:
+def _layer_of_tokens(
+    model: Network, block: Block, held: tuple[Array, Array], first: int, compute
+) -> tuple[Array, Array]:
     """Few tokens: projections of a table over (position, token), picked by a one-hot product, whose gradient is no
     scatter."""
     (pick, rows), heads, width = held, model.architecture.heads, model.architecture.width

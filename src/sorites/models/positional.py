@@ -2,7 +2,8 @@
 
     z_m = sum_j softmax_j(w_m) x_j over the mask,   prediction = phi(z_m)
 
-It reads the thoughts before m as they stand: applied again and again to its own output it writes a chain (`write_soft`).
+It reads the thoughts before m as they stand: applied again and again to its own output it writes a chain
+(`write_soft`).
 """
 
 import functools

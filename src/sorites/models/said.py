@@ -1,9 +1,9 @@
-"""What a model says about every thought. Every loss, reward, probe and rollout goes through these few questions, so none
-of them knows whether a token is a sign, a bit or a clause.
+"""What a model says about every thought. Every loss, reward, probe and rollout goes through these few questions, so
+none of them knows whether a token is a sign, a bit or a clause.
 
-Signs known by their mean (links, polynomials), signs known by their log odds (a GPT: a mean saturates in float32, and the
-log-probability of the other sign becomes -inf), and classes known by their logits. Axes: thought, slot, batch where there
-is one, then class.
+Signs known by their mean (links, polynomials), signs known by their log odds (a GPT: a mean saturates in float32, and
+the log-probability of the other sign becomes -inf), and classes known by their logits. Axes: thought, slot, batch where
+there is one, then class.
 """
 
 import abc

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from ..errors import require
+from ..errors import SpecError
 from ..models import GPT, AbstractModel
 from ..tasks import Chain
 from .base import AbstractProbe
@@ -19,7 +19,9 @@ def child_masses(
     attention does not depend on the input no chains are needed."""
     children = jnp.asarray(children)
     each = [  # layer by layer: head thought child
-        jnp.take_along_axis(layer.mean(axis=-1), jnp.broadcast_to(children[None], (layer.shape[0], *children.shape)), axis=2)
+        jnp.take_along_axis(
+            layer.mean(axis=-1), jnp.broadcast_to(children[None], (layer.shape[0], *children.shape)), axis=2
+        )
         for layer in model.attend(chains)  # pyright: ignore
     ]
     heads = jnp.concatenate(each)
@@ -28,8 +30,8 @@ def child_masses(
 
 
 class ChildMass(AbstractProbe):
-    """Per level, the smallest attention mass that any of its thoughts has on its children together; where attention depends
-    on the input, the mean over the first `count` chains."""
+    """Per level, the smallest attention mass that any of its thoughts has on its children together; where attention
+    depends on the input, the mean over the first `count` chains."""
 
     count: int = eqx.field(static=True, default=64)
 
@@ -52,8 +54,10 @@ class Entropy(AbstractProbe):
     """Per layer, the mean normalised entropy of the rows that it writes; log 2 / log sources at the goal."""
 
     def __call__(self, model, task, secret, chains, taught):
-        require(hasattr(model, "attention"), "this entropy is of attention by position; use HeadEntropy for a gpt")
-        return {"entropy": jnp.stack([normalised_entropy(layer).mean() for layer in model.attention()])}
+        by_position = getattr(model, "attention", None)
+        if by_position is None:
+            raise SpecError(f"this entropy is of attention by position: {type(model).__name__}; use HeadEntropy")
+        return {"entropy": jnp.stack([normalised_entropy(layer).mean() for layer in by_position()])}
 
 
 class HeadEntropy(AbstractProbe):
@@ -62,7 +66,8 @@ class HeadEntropy(AbstractProbe):
     count: int = eqx.field(static=True, default=64)
 
     def __call__(self, model, task, secret, chains, taught):
-        require(isinstance(model, GPT), f"attention heads are those of a gpt: {type(model).__name__}; use Entropy")
+        if not isinstance(model, GPT):
+            raise SpecError(f"attention heads are those of a gpt: {type(model).__name__}; use Entropy")
         some = jax.tree.map(lambda leaf: leaf[..., : self.count], chains)
         first = model.first_asked(task.layout)
         return head_entropies(model.maps(some), first, first + jnp.sum(task.counted(secret)))

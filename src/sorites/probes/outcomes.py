@@ -31,9 +31,9 @@ class Loss(AbstractProbe):
 
 
 class Outcome(AbstractProbe):
-    """Under one way of reading: the share of right answers, the largest error of an answer, the share of chains with every
-    thought right, and the share of right thoughts on each level. For a causal model that reads tokens, `forced.chain`
-    equals `rolled.chain` at a fraction of the cost."""
+    """Under one way of reading: the share of right answers, the largest error of an answer, the share of chains with
+    every thought right, and the share of right thoughts on each level. For a causal model that reads tokens,
+    `forced.chain` equals `rolled.chain` at a fraction of the cost."""
 
     reading: str = eqx.field(static=True, default="padded")
 

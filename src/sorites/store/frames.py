@@ -55,6 +55,7 @@ def members_bytes(ids: Sequence[str], history: History) -> bytes:
             "solved_at": history.solved_at,
             "samples": history.samples,
             "diverged": history.diverged,
+            "censored": history.censored,
         }
     ).with_columns(pl.when(pl.col("solved_at") >= 0).then("solved_at"))
     if history.secrets is not None:
@@ -87,6 +88,7 @@ def history_from(history: bytes, members: bytes, shapes: dict[str, Any]) -> Hist
         solved_at=each["solved_at"].fill_null(-1).to_numpy(writable=True),
         samples=_column(each, "samples"),
         diverged=_column(each, "diverged"),
+        censored=_column(each, "censored"),
         secrets=secrets,
     )
 

@@ -61,6 +61,7 @@ def _histories(histories: list[History], rows: list[np.ndarray], order: np.ndarr
         solved_at=column("solved_at"),
         samples=column("samples"),
         diverged=column("diverged"),
+        censored=column("censored"),
         secrets=None if histories[0].secrets is None else column("secrets"),
     )
 

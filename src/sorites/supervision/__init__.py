@@ -20,8 +20,8 @@ from .policy import process_reward as process_reward
 from .policy import self_generated as self_generated
 from .prefix import AbstractPrefix as AbstractPrefix
 from .prefix import Own as Own
-from .prefix import Shown as Shown
 from .prefix import Reading as Reading
+from .prefix import Shown as Shown
 from .repeated import Repeated as Repeated
 from .rewritten import Rewritten as Rewritten
 from .signals import SIGNALS as SIGNALS

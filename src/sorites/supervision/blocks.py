@@ -31,7 +31,7 @@ class Blocks(AbstractSource):
 
     @property
     def samples(self) -> Any:  # one number per member once members are stacked
-        return self.block * np.asarray(self.count, np.int64)
+        return self.block * self.count
 
     def gradient(self, objective, model, task, draw):
         def add(index, total):

@@ -32,7 +32,9 @@ class CountChain(AbstractSource):
         levels = jnp.asarray(task.layout.levels) - 1
         mask = jnp.asarray(model.mask(task.layout)[task.layout.inputs :])
         rows = jnp.where(mask, found.irrelevant[levels][:, None], 0)
-        rows = jnp.put_along_axis(rows, task.children(draw.secret), found.relevant[levels][:, None], axis=1, inplace=False)
+        rows = jnp.put_along_axis(
+            rows, task.children(draw.secret), found.relevant[levels][:, None], axis=1, inplace=False
+        )
         low, high = (
             jnp.where(mask, model.weights, jnp.inf).min(axis=1),
             jnp.where(mask, model.weights, -jnp.inf).max(axis=1),

@@ -143,7 +143,7 @@ class ExactReward(AbstractSource):
     def gradient(self, objective, model, task, draw):
         require(
             isinstance(task, Boolean) and task.decomposition in ("tree", "serial") and isinstance(model, Positional),
-            f"exact rewards are for trees and serial chains on `positional`: task={type(task).__name__}; sample instead",
+            f"exact rewards are for trees and serial chains on `positional`: task={type(task).__name__}; use Sampled",
         )
         assert isinstance(task, Boolean)
 

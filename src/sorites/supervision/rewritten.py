@@ -30,7 +30,7 @@ class Rewritten(AbstractSource):
     )
 
     def __check_init__(self):
-        require(self.how in HOWS[1:], f"a teacher writes greedy or sampled thoughts: how={self.how!r}; use one of the two")
+        require(self.how in HOWS[1:], f"a teacher writes greedy or sampled thoughts: how={self.how!r}; use one")
 
     @property
     def samples(self) -> int:

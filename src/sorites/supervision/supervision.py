@@ -34,8 +34,9 @@ class Batch(eqx.Module):
 
 
 class Supervision(eqx.Module):
-    """One term of what a stage minimises. `where` weighs thoughts and slots; `level` is the first that is asked for, which
-    layered models read out at its own depth. `share` makes the weights of the thoughts that there are sum to one."""
+    """One term of what a stage minimises. `where` weighs thoughts and slots; `level` is the first that is asked for,
+    which layered models read out at its own depth. `share` makes the weights of the thoughts that there are sum to
+    one."""
 
     prefix: AbstractPrefix
     labels: AbstractLabels

@@ -26,7 +26,8 @@ class Alphabet:
     def __post_init__(self):
         require(self.vocab >= 2, f"an alphabet has two tokens or more: vocab={self.vocab}; use 2 or more")
         require(
-            not self.signs or self.vocab == 2, f"there are two signs: vocab={self.vocab}; use 2, or classes (signs=False)"
+            not self.signs or self.vocab == 2,
+            f"there are two signs: vocab={self.vocab}; use 2, or classes (signs=False)",
         )
 
     def __str__(self) -> str:

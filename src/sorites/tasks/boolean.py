@@ -97,7 +97,7 @@ class Boolean(AbstractTask):
 
     def children(self, secret: Bits) -> Int[Array, "thought child"]:
         if self.decomposition == "flat":
-            return self.leaves(secret)[None]
+            return jnp.asarray(self.leaves(secret))[None]
         leaves, thoughts = self.leaves(secret), self.bits + np.arange(self.sparsity - 1)
         if self.decomposition == "serial":
             first = jnp.concatenate([leaves[:1], jnp.asarray(thoughts[:-1], leaves.dtype)])

@@ -15,7 +15,8 @@ from .layout import Layout
 
 
 def operation(name_or_table) -> Array | np.ndarray:
-    """The table of a group by its name (C7 adds modulo 7, S3 composes permutations), or one's own: table[a, b] = a . b."""
+    """The table of a group by its name (C7 adds modulo 7, S3 composes permutations), or one's own: table[a, b] = a .
+    b."""
     if isinstance(name_or_table, jax.Array):
         return name_or_table
     if isinstance(name_or_table, str):
@@ -29,7 +30,8 @@ def operation(name_or_table) -> Array | np.ndarray:
 
 
 class Composition(AbstractTask):
-    """y_1 = x_s1 . x_s2, y_j = y_{j-1} . x_s{j+1} over `sparsity` of `length` uniform elements (all of them by default).
+    """y_1 = x_s1 . x_s2, y_j = y_{j-1} . x_s{j+1} over `sparsity` of `length` uniform elements (all of them by
+    default).
 
     Addition modulo 7, length 3: 5 3 6 -> 1 0. The table is data: operations of one size share a program.
     """

@@ -99,8 +99,8 @@ def encode(sentences: Sentences, vocabulary: Vocabulary, answers: int) -> Int[Ar
 
 
 class Lego(AbstractTask):
-    """State tracking under an action (Def. 3.1, Assumption 3.2). The action is public and its table is data: members with
-    different actions share a program if their vocabularies have the same `room`. The secret is the member's own
+    """State tracking under an action (Def. 3.1, Assumption 3.2). The action is public and its table is data: members
+    with different actions share a program if their vocabularies have the same `room`. The secret is the member's own
     numbering of sentences."""
 
     table: Int[Array | np.ndarray, "action value"]  # padded to the vocabulary's room

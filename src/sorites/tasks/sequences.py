@@ -36,7 +36,8 @@ class Secret(eqx.Module):
 
 
 class Sequences(AbstractTask):
-    """y_1 = x_s1, y_j = y_{j-1} x_sj. `room` thoughts, of which the first k = `sparsity` count; room=0: the answer alone.
+    """y_1 = x_s1, y_j = y_{j-1} x_sj. `room` thoughts, of which the first k = `sparsity` count; room=0: the answer
+    alone.
 
     format "released" (the authors' code) teaches the constant after the inputs too, as a first thought: a model then
     needs no start token. It never makes the last bit secret.
@@ -67,7 +68,7 @@ class Sequences(AbstractTask):
             most = bits - (self.format == "released" and self.secret is None)
             require(
                 bool(((self.sparsity >= 1) & (self.sparsity <= most)).all()),
-                f"a secret has between one bit and {most}: sparsity={self.sparsity.tolist()}, bits={bits}; use 1 to {most}",
+                f"a secret has between one bit and {most}: sparsity={self.sparsity.tolist()}; use 1 to {most}",
             )
             require(
                 room == 0 or bool((self.sparsity <= room).all()),
@@ -75,7 +76,9 @@ class Sequences(AbstractTask):
             )
             require(
                 self.secret is None
-                or (len(set(self.secret)) == len(self.secret) == self.sparsity and set(self.secret) <= set(range(bits))),
+                or (
+                    len(set(self.secret)) == len(self.secret) == self.sparsity and set(self.secret) <= set(range(bits))
+                ),
                 f"a given secret has `sparsity` distinct positions from 0 to {bits - 1}: secret={self.secret}, "
                 f"sparsity={self.sparsity}; list others",
             )
@@ -121,10 +124,8 @@ class Sequences(AbstractTask):
 
     def think(self, secret: Secret, bits: Int[Array, "batch bits"]) -> Chain:
         """The true chains over given inputs, as bits."""
-        if self.room:
-            thoughts = jnp.cumsum(bits[:, secret.order], axis=1) & 1  # b[i+1] = b[i] xor b[S[i]]
-        else:
-            thoughts = (bits @ secret.mask & 1)[:, None]
+        added = bits[:, secret.order] if self.room else (bits @ secret.mask)[:, None]
+        thoughts = jnp.cumsum(added, axis=1) & 1  # b[i+1] = b[i] xor b[S[i]]
         start = jnp.zeros((len(bits), int(self.constant)), bits.dtype)
         tokens = jnp.concatenate([bits, start, thoughts], axis=1).T
         return Chain(signs_of_bits(tokens.astype(jnp.int8))[:, None], self.layout)
@@ -141,15 +142,16 @@ class Sequences(AbstractTask):
         if not self.room:
             listed = jnp.nonzero(secret.mask, size=self.bits, fill_value=jnp.argmax(secret.mask))[0]
             return listed[None].astype(jnp.int32)
-        before = jnp.where(jnp.arange(self.room) > 0, self.bits + self.constant + jnp.arange(self.room) - 1, secret.order[0])
+        before = jnp.where(
+            jnp.arange(self.room) > 0, self.bits + self.constant + jnp.arange(self.room) - 1, secret.order[0]
+        )
         found = jnp.stack([before.astype(jnp.int32), secret.order], axis=1)
         return jnp.concatenate([jnp.zeros((int(self.constant), 2), jnp.int32), found])
 
     def relabel(self, secret: Secret, tokens):
         if not self.room:
-            return signs_of_bits(jnp.tensordot(secret.mask, bits_of_signs(tokens[: self.bits]).astype(jnp.int32), 1) & 1)[
-                None
-            ].astype(tokens.dtype)
+            bits = bits_of_signs(tokens[: self.bits]).astype(jnp.int32)
+            return signs_of_bits(jnp.tensordot(secret.mask, bits, 1) & 1)[None].astype(tokens.dtype)
         before = tokens[self.bits + self.constant : self.layout.positions - 1]
         first = tokens[secret.order[:1]]
         found = jnp.concatenate([first, before * tokens[secret.order[1:]]])

@@ -34,7 +34,9 @@ class Trained:
     history: History
     models: AbstractModel
     secrets: object
-    pace: float = float("nan")  # chains per second over all members, after the first chunk of each stage (which compiles)
+    pace: float = float(
+        "nan"
+    )  # chains per second over all members, after the first chunk of each stage (which compiles)
 
     def model(self, index: int) -> AbstractModel:
         """One member's trained model."""
@@ -167,12 +169,12 @@ def _advance(plan: tuple[Stage, Until | None], members: Member, count: Int[Array
 
     def many(plan: tuple[Stage, Until | None], member: Member):
         static, chains = eqx.filter(member, eqx.is_array, inverse=True), pool(plan[0], member)
-        shapes = eqx.filter_eval_shape(segment, *plan, member, chains)[1]
+        shapes = eqx.filter_eval_shape(segment, plan[0], plan[1], member, chains)[1]
         room = jax.tree.map(lambda leaf: jnp.full((chunk, *leaf.shape), jnp.nan, leaf.dtype), shapes)
 
         def body(number, carry):
             arrays, records = carry
-            after, found = segment(*plan, eqx.combine(arrays, static), chains)
+            after, found = segment(plan[0], plan[1], eqx.combine(arrays, static), chains)
             records = jax.tree.map(lambda all, one: all.at[number].set(one), records, found)
             return eqx.filter(after, eqx.is_array), records
 
@@ -264,7 +266,9 @@ def _joined(parts: list[np.ndarray]) -> np.ndarray:
     """Records one after another; a metric over levels has as many as the deepest stage, NaN beyond a stage's own."""
     if parts[0].ndim > 2:
         shape = np.max([part.shape[2:] for part in parts], axis=0)
-        room = [[(0, 0), (0, 0), *((0, most - own) for most, own in zip(shape, p.shape[2:], strict=True))] for p in parts]
+        room = [
+            [(0, 0), (0, 0), *((0, most - own) for most, own in zip(shape, p.shape[2:], strict=True))] for p in parts
+        ]
         parts = [np.pad(part, wide, constant_values=np.nan) for part, wide in zip(parts, room, strict=True)]
     return np.concatenate(parts, axis=1)
 

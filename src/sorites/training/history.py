@@ -64,8 +64,13 @@ class History:
 
         solved = [None if step < 0 else int(step) for step in self.solved_at]
         return pl.DataFrame(
-            {"seed": self.seeds, "solved_at": solved, "samples": self.samples, "diverged": self.diverged,
-             "censored": self.censored}  # fmt: skip
+            {
+                "seed": self.seeds,
+                "solved_at": solved,
+                "samples": self.samples,
+                "diverged": self.diverged,
+                "censored": self.censored,
+            }  # fmt: skip
         )
 
     def save(self, path: str | Path) -> Path:

@@ -107,7 +107,9 @@ class Clip(AbstractRule):
 
     def __check_init__(self):
         if isinstance(self.norm, np.ndarray):
-            require(bool((self.norm > 0).all()), f"a norm is a positive number: norm={self.norm.tolist()}; use one above 0")
+            require(
+                bool((self.norm > 0).all()), f"a norm is a positive number: norm={self.norm.tolist()}; use one above 0"
+            )
 
     def transformation(self):
         return optax.chain(optax.clip_by_global_norm(jnp.asarray(self.norm)), self.rule.transformation())  # pyright: ignore
@@ -121,7 +123,10 @@ class Decay(AbstractRule):
     by: Scalar = eqx.field(converter=_scalar, default=1.0)  # pyright: ignore
 
     def __check_init__(self):
-        require(hasattr(self.rule, "rate"), f"what decays is a rate: {type(self.rule).__name__} has none; decay its inner rule")
+        require(
+            hasattr(self.rule, "rate"),
+            f"what decays is a rate: {type(self.rule).__name__} has none; decay its inner rule",
+        )
 
     def transformation(self):
         inner = self.rule.transformation()

@@ -20,8 +20,8 @@ from .rules import AbstractRule
 
 
 class Evaluation(eqx.Module):
-    """Held-out chains, fixed per member, probed on entry to a stage and every `every` steps. `numbered` takes the task's
-    held-out inputs, which no numbered source ever shows."""
+    """Held-out chains, fixed per member, probed on entry to a stage and every `every` steps. `numbered` takes the
+    task's held-out inputs, which no numbered source ever shows."""
 
     every: int = eqx.field(static=True, default=25)
     count: int = eqx.field(static=True, default=2000)
@@ -81,7 +81,7 @@ class Stage(eqx.Module):
             every = self.evaluation.every
             require(
                 bool((self.steps >= 1).all() and (self.steps % every == 0).all()),
-                f"a stage is whole evaluations long: steps={self.steps.tolist()}, every={every}; use a multiple of {every}",
+                f"a stage is whole evaluations long: steps={self.steps.tolist()}, every={every}; use a multiple of it",
             )
         require(self.reuse >= 1, f"a batch is used at least once: reuse={self.reuse}; use 1 or more")
         require(

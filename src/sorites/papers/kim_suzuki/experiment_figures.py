@@ -22,7 +22,11 @@ def _curves(size: Curves, training) -> Frames:
     frames = []
     for lesson, (runs, seeds) in size.ensembles().items():
         history = training.train(runs, seeds).history
-        frames.append(history.frame().rename({"own.loss": "loss", "soft.answer": "accuracy"}).with_columns(pl.lit(lesson).alias("lesson")))
+        frames.append(
+            history.frame()
+            .rename({"own.loss": "loss", "soft.answer": "accuracy"})
+            .with_columns(pl.lit(lesson).alias("lesson"))
+        )
     return {"data": pl.concat(frames)}
 
 

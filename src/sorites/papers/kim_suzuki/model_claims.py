@@ -25,7 +25,9 @@ def _jacobian(write, model: Positional) -> jax.Array:
 def _forced_gradient(size: Weights) -> Evidence:
     _, chains = size.chains(1)
     largest, found = 0.0, 0.0
-    norm = jax.jit(lambda model: jnp.sqrt(jnp.sum(_jacobian(lambda m: m.read_batch(chains).mean()[:, 0, 0], model) ** 2)))
+    norm = jax.jit(
+        lambda model: jnp.sqrt(jnp.sum(_jacobian(lambda m: m.read_batch(chains).mean()[:, 0, 0], model) ** 2))
+    )
     for link in ("cosine", "quartic", "quadratic-linear"):
         for model in size.models(link, "causal"):
             bound = 2 * link_named(link).slope * math.sqrt(size.sparsity - 1)

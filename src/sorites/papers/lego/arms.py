@@ -66,7 +66,9 @@ class Decoding:
     def probes(self, task: Lego) -> tuple[LengthCurve, ...]:
         return tuple(LengthCurve(task.at(length), self.count) for length in self.lengths)
 
-    def runs(self, arms: Sequence[Arm], lengths: Sequence[int] = (), self_pool: int = 0, self_steps: int = 0) -> list[Run]:
+    def runs(
+        self, arms: Sequence[Arm], lengths: Sequence[int] = (), self_pool: int = 0, self_steps: int = 0
+    ) -> list[Run]:
         """Arms by seeds; after the training itself a stage of self-training for every one of `lengths`, on sentences of
         that length whose answers the stage before wrote."""
         room = room_for([action_named(arm.action) for arm in arms], self.variables)

@@ -20,7 +20,10 @@ def _success(size: SuccessMap, training: Training) -> Frames:
         history = training.train(runs, seeds).history
         strengths = np.repeat(np.array(size.strengths, float), size.seeds)
         columns = {"strength": strengths, "samples": np.full(len(seeds), samples), "seed": seeds}
-        outcomes = {name: history.last(f"padded.{what}").astype(float) for name, what in (("accuracy", "answer"), ("error", "error"))}
+        outcomes = {
+            name: history.last(f"padded.{what}").astype(float)
+            for name, what in (("accuracy", "answer"), ("error", "error"))
+        }
         rows.append(pl.DataFrame(columns | outcomes))
     return {"data": pl.concat(rows)}
 

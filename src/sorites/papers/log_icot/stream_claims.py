@@ -10,7 +10,6 @@ import numpy as np
 from ...ledger import Claim, Erratum, Evidence, at_most, equal, shown, worst
 from ...models import Cosine, block
 from ...models.base import padded_signs
-from ...tasks import Chain
 from ...theory import gated_laws
 from ...theory.precision import in_float64
 from .experiments import concentrated, scattered

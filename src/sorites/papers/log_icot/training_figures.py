@@ -19,7 +19,11 @@ def _losses(size: Losses, training: Training) -> Frames:
     for name, (runs, seeds) in size.ensembles().items():
         history = training.train(runs, seeds).history
         decay = float(runs[0].stages[0].rule.decay)  # pyright: ignore
-        frames.append(history.frame().rename({"own.loss": "loss", "padded.answer": "accuracy"}).with_columns(pl.lit(name).alias("ensemble"), pl.lit(decay).alias("decay")))
+        frames.append(
+            history.frame()
+            .rename({"own.loss": "loss", "padded.answer": "accuracy"})
+            .with_columns(pl.lit(name).alias("ensemble"), pl.lit(decay).alias("decay"))
+        )
     law = [
         {
             "stage": stage,
@@ -70,7 +74,7 @@ def _find_losses(frames: Frames, size: Losses) -> str:
 def _maps(size: AdamExperiment, training: Training) -> Frames:
     result = training.train(size.run(), range(size.seeds))
     layout, rows = Parity(size.bits, size.sparsity).layout, []
-    for layer, scores in enumerate(result.model(0).attention(), start=1):
+    for layer, scores in enumerate(result.model(0).attention(), start=1):  # pyright: ignore
         start = layout.ends[layer - 1]
         for (row, source), value in np.ndenumerate(np.asarray(scores)):
             rows.append({"layer": layer, "query": start + row + 1, "source": source + 1, "attention": float(value)})

@@ -23,7 +23,14 @@ def _stages(size: Tree) -> Evidence:
         (
             equal("Log-ICoT stages", math.log2(size.sparsity), len(log_icot(layout)), 0),
             equal("standard ICoT stages", size.sparsity - 1, len(linear_icot(layout)), 0),
-            equal("forward passes, answer from the inputs", 1, _passes(size, lambda model, chains: model.read_batch(chains.with_shown(jnp.asarray(inputs_only(layout))))), 0),
+            equal(
+                "forward passes, answer from the inputs",
+                1,
+                _passes(
+                    size, lambda model, chains: model.read_batch(chains.with_shown(jnp.asarray(inputs_only(layout))))
+                ),
+                0,
+            ),
             equal(
                 "forward passes, chain written level by level",
                 math.log2(size.sparsity),

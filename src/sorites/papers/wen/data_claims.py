@@ -83,7 +83,10 @@ def _against_signs(size: Sizes) -> int:
     """From the second on the thoughts are those of the serial parity task on signs, as bits (1 - sign) / 2."""
     if size.sparsity < 2:
         return 0
-    task, sequences = Parity(size.bits, size.sparsity, "serial"), Sequences(size.bits, size.sparsity, size.sparsity, validation=1)  # pyright: ignore
+    task, sequences = (
+        Parity(size.bits, size.sparsity, "serial"),
+        Sequences(size.bits, size.sparsity, size.sparsity, validation=1),
+    )  # pyright: ignore
     secret = sequences.draw(jax.random.key(3))
     bits = np.asarray(bits_of_signs(task.sample(secret.order, jax.random.key(4), 256).tokens[:, 0])).T.astype(np.int32)
     thoughts = _tokens(sequences, secret, bits[:, : size.bits])[:, size.bits :]

@@ -130,7 +130,9 @@ class FreshData(Net):
 
     def cases(self, sparsity: int, room: int, layers: int | None = None, heads: int | None = None) -> list[Case]:
         return [
-            self.case(seed, self.bits, sparsity, rate, self.budget, room, threshold=self.threshold, layers=layers, heads=heads)
+            self.case(
+                seed, self.bits, sparsity, rate, self.budget, room, threshold=self.threshold, layers=layers, heads=heads
+            )
             for seed in range(self.seeds)
             for rate in self.rates
         ]
@@ -222,8 +224,18 @@ class RepeatedData(Net):
         """All sizes in one ensemble: N is data."""
         room = self.sparsity if chain else 0
         cases = [
-            self.case(seed, self.bits, self.sparsity, rate, self.presentations, room, size, stops=self.stops, layers=layers,
-                      heads=heads)  # fmt: skip
+            self.case(
+                seed,
+                self.bits,
+                self.sparsity,
+                rate,
+                self.presentations,
+                room,
+                size,
+                stops=self.stops,
+                layers=layers,
+                heads=heads,
+            )  # fmt: skip
             for size in self.sizes
             for seed in range(self.seeds)
             for rate in self.rates

@@ -111,7 +111,9 @@ def _entropy_drop(size: Entropies) -> Evidence:
     compared = []
     for name, studied in groups.items():
         solved, low = studied.solved, sharpest(studied)
-        at = [int(np.argmax(studied.history.metrics["forced.chain"][member] > 0.99)) for member in np.flatnonzero(solved)]
+        at = [
+            int(np.argmax(studied.history.metrics["forced.chain"][member] > 0.99)) for member in np.flatnonzero(solved)
+        ]
         before = [float(low[member, 0]) for member in np.flatnonzero(solved)]
         there = [float(low[member, when]) for member, when in zip(np.flatnonzero(solved), at, strict=True)]
         compared.append(at_least(f"{name}: members solved", int(solved.sum()), 1))

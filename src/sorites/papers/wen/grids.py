@@ -119,7 +119,9 @@ class Repetitions(RepeatedData):
 def extend(found: Tables, studied: Studied, **labels: Any) -> None:
     """Add the curves of every member: "data" by evaluation, "entropy" by layer and head."""
     history, metrics = studied.history, studied.history.metrics
-    kept = np.unique(np.linspace(1, len(history.step) - 1, min(POINTS, len(history.step) - 1)).astype(int))  # from the first step on
+    kept = np.unique(
+        np.linspace(1, len(history.step) - 1, min(POINTS, len(history.step) - 1)).astype(int)
+    )  # from the first step on
     for member, case in enumerate(studied.cases):
         base = labels | {"sparsity": case.sparsity, "seed": case.seed, "rate": case.rate, "size": case.size}
         measured = np.flatnonzero(np.isfinite(metrics["forced.chain"][member]))
