@@ -35,10 +35,10 @@ def ours(length: int, count: int, steps: int, repeats: int, lengths: list[int]) 
     import equinox as eqx
     import jax
     import jax.numpy as jnp
+    from sorites.training.lego_decoder import advance, sentences
 
     from sorites.models.decoder import rollout
     from sorites.papers.lego.arms import Arm, Decoding
-    from sorites.training.lego_decoder import advance, sentences
 
     size = Decoding(VARIABLES, seeds=1, batch=BATCH, length=TRAINED)
     members = size.members((Arm("S5"),))

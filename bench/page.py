@@ -1,4 +1,5 @@
-"""Write docs/bench.md and its picture from the recorded results/bench-*.json.
+"""Write docs/bench.md and its picture from the recorded results/bench-*.json, and docs/cells.md from
+results/cells.json.
 
 python bench/page.py
 """

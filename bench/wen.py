@@ -19,9 +19,10 @@ SIZE = {"bits": 30, "sparsity": 3, "layers": 1, "heads": 4, "width": 64, "hidden
 
 def ours(chain: bool, seconds: float) -> float:
     """One pupil, as long as asked."""
+    from sorites.training.sequences import Course, Pupil, teach
+
     from sorites.models import Architecture
     from sorites.tasks import Sequences
-    from sorites.training.sequences import Course, Pupil, teach
 
     task = Sequences(SIZE["bits"], SIZE["sparsity"] if chain else 0)
     architecture = Architecture(SIZE["layers"], SIZE["heads"], SIZE["width"], SIZE["hidden"])

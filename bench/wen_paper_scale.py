@@ -28,13 +28,14 @@ import optax
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from sorites.training.sequences import Course, Pupil, prepare, teach
+
 from sorites.models import Architecture
 from sorites.models.gpt import released_code
 from sorites.papers.wen.experiments import OnePass, one_pass
 from sorites.papers.wen.grids import LARGE, PAPER_NET
 from sorites.statistics import median_time
 from sorites.tasks import Sequences
-from sorites.training.sequences import Course, Pupil, prepare, teach
 
 BEGUN = time.perf_counter()
 

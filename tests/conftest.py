@@ -23,7 +23,7 @@ import pytest
 from sorites.models import gated
 from sorites.supervision import Sampled
 from sorites.tasks import Parity
-from sorites.training import Adam, Evaluation, Run, log_icot, stages, train, use_compilation_cache
+from sorites.training import AdamW, Evaluation, Run, log_icot, stages, train, use_compilation_cache
 
 use_compilation_cache()
 
@@ -55,7 +55,7 @@ def evaluation():
 @pytest.fixture(scope="session")
 def run(task, evaluation):
     """Log-ICoT with Adam: two stages of four steps."""
-    return Run(gated(task), stages(task, log_icot(task.layout), Sampled(64), Adam(rate=0.3), 4, evaluation))
+    return Run(gated(task), stages(task, log_icot(task.layout), Sampled(64), AdamW(rate=0.3), 4, evaluation))
 
 
 @pytest.fixture(scope="session")

@@ -58,7 +58,7 @@ def test_four_numbers_equal_the_literal_attention():
     """Attention, loss and rollout of sampled sentences of length 3."""
     small, numbers = random_features(), routing.Routing(*jnp.asarray([1.3, -0.2, 0.7, 0.1]))
     model = routing.literal_scores(numbers, features.literal(small, WORDS))
-    drawn = Lego(ACTION, 3, VARIABLES).sentences(jax.random.key(1), 32)
+    drawn = Lego(ACTION, 3, VARIABLES).sentences(jax.random.split(jax.random.key(1), 32))
     for step in (1, 2, 3):
         masses = numbers.masses(3, jnp.asarray(step))
         attention = jax.vmap(model.attention)(encode(drawn, WORDS, step))

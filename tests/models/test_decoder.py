@@ -1,4 +1,4 @@
-"""The experimental decoder: caching changes nothing, positions matter, odd settings are refused."""
+"""The experimental decoder: caching changes nothing, one chain is a batch of one, odd settings are refused."""
 
 import jax
 import jax.numpy as jnp
@@ -6,53 +6,76 @@ import numpy as np
 import pytest
 
 from sorites.errors import SpecError
-from sorites.models.decoder import DecoderSpec, decoder, next_clause_loss, rollout
-from sorites.tasks.lego import Lego, Vocabulary, encode
+from sorites.models import AbstractModel, Classes, decoder
+from sorites.models.decoder import DecoderSpec
+from sorites.supervision import CrossEntropy, teacher_forcing
+from sorites.tasks import Lego, Parity, Vocabulary
 
 TASK = Lego("S3", 4, 8)
-WORDS = TASK.vocabulary
 
 
-def made(**fields):
-    return decoder(DecoderSpec(WORDS, 4, 8, 2, 16, **fields), jax.random.key(0))
+def made(residual=0.0, normalised=False, **fields):
+    return decoder(TASK, 4, 8, 2, 16, residual, normalised, **fields).fresh(jax.random.key(0))
 
 
-def clauses():
-    return encode(TASK.sentences(jax.random.key(1), 6), WORDS, 5)
+@pytest.fixture(scope="module")
+def chains():
+    return TASK.sample(TASK.draw(jax.random.key(0)), jax.random.key(1), 6)
 
 
-KINDS = ({}, {"residual": 1.0, "normalised": True}, *({"positions": kind} for kind in ("learned", "rope", "alibi")))
+KINDS = (
+    {}, {"residual": 1.0, "normalised": True}, {"slots": (3, 4)},
+    *({"positions": kind} for kind in ("learned", "rope", "alibi")),
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("fields", KINDS)
-def test_cached_rollout_equals_reading_the_prefix_again(fields):
-    model, given = made(**fields), clauses()
-    found = jax.jit(rollout)(model, given[:, :4], given[:, 4], jnp.asarray(4)).clauses
-    own = given
-    for step in range(4):
-        logits = model(own[:, :8], whole=True)[0][:, step]  # causal: answers after `step` are not seen
-        own = own.at[:, 5 + step].set(logits.argmax(axis=-1))
-        np.testing.assert_array_equal(found[:, step], own[:, 5 + step])
-    longer = jnp.pad(given[:, :4], ((0, 0), (0, 3), (0, 0)), constant_values=WORDS.blank)
-    again = jax.jit(rollout)(model, longer, given[:, 4], jnp.asarray(4)).clauses[:, :4]
+def test_cached_writing_equals_reading_the_prefix_again(fields, chains):
+    model = made(**fields)
+    found = jax.jit(lambda chains: model.write(chains, jax.random.key(2), "greedy"))(chains)
+    again = AbstractModel.write(model, chains, jax.random.key(2), "greedy")
     np.testing.assert_array_equal(found, again)
+    sampled = model.write(chains, jax.random.key(3), "sampled")
+    assert (np.asarray(sampled) != np.asarray(found)).any()
+    if "slots" in fields:  # what is not read out is blank for certain
+        assert (np.asarray(sampled)[5:, :3] == TASK.vocabulary.blank).all()
 
 
-def test_the_loss_counts_the_taught_slots():
-    given = clauses()
-    logits = made()(given[:, :-1])[0]
-    by_hand = -jnp.take_along_axis(jax.nn.log_softmax(logits), given[:, 5:, :, None], axis=-1).sum(axis=(1, 2, 3))
-    np.testing.assert_allclose(next_clause_loss(made(), given), by_hand, rtol=1e-5)
-    assert made(taught=(3, 4))(given[:, :-1])[0].shape == (6, 4, 2, WORDS.size)
+@pytest.mark.parametrize("fields", KINDS)
+def test_a_batch_is_each_of_its_chains(fields, chains):
+    model = made(**fields)
+    for view in (chains, chains.with_shown(jnp.arange(9) < 6)):
+        batch = model.read_batch(view)
+        alone = AbstractModel.read_batch(model, view)
+        assert isinstance(batch, Classes)
+        np.testing.assert_allclose(batch.logits, alone.logits, atol=1e-5)
+
+
+def test_the_loss_counts_every_answer_and_slot(chains):
+    model, taught = made(), teacher_forcing(TASK.layout, CrossEntropy())
+    logits = model.read_batch(chains).logits
+    chosen = jnp.take_along_axis(jax.nn.log_softmax(logits), chains.tokens[5:, :, :, None], axis=-1)
+    loss = taught(model, TASK, None, chains, None)
+    np.testing.assert_allclose(loss, -chosen.sum() / 6, rtol=1e-5)
+
+
+def test_the_residual_is_a_choice():
+    model = made(residual=1.0)
+    assert float(model.residual) == 1
+    assert model.trainable().residual is False
+
+
+def test_it_reads_clauses_alone():
+    assert "clauses" in made().refuses(Parity(8, 4).layout, Parity(8, 4).alphabet)
+    other = Lego("S4", 4, 8)
+    assert "vocabulary" in made().refuses(other.layout, other.alphabet)
+    assert made().refuses(TASK.at(6).layout, TASK.alphabet) is None
+    assert "longest" in made(positions="learned", longest=8).refuses(TASK.at(6).layout, TASK.alphabet)
 
 
 @pytest.mark.parametrize(
     ("fields", "words"),
-    [
-        ({"positions": "sinus"}, "sinus"),
-        ({"heads": 3}, "heads=3"),
-        ({"taught": (0, 1)}, "taught"),
-    ],
+    [({"positions": "sinus"}, "sinus"), ({"heads": 3}, "heads=3"), ({"slots": (0, 1)}, "slots")],
 )
 def test_bad_specs_are_refused(fields, words):
     with pytest.raises(Exception, match=words) as caught:

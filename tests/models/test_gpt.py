@@ -1,4 +1,5 @@
-"""Our GPT equals Hugging Face's, and the reduced one equals ours."""
+"""A GPT on chains: the fast form is the literal one, with pads, classes, slots and soft thoughts; so is cached
+writing."""
 
 import equinox as eqx
 import jax
@@ -7,127 +8,140 @@ import numpy as np
 import pytest
 
 from sorites.errors import SpecError
-from sorites.models.gpt import PRESETS, Architecture, gpt
-from sorites.models.gpt_reduced import answers
-from sorites.tasks import Sequences
-from sorites.theory.precision import in_float64
+from sorites.models import AbstractModel, Classes, Odds, gpt
+from sorites.tasks import Composition, Lego, Parity, Sequences
+
+TASKS = {
+    "tree": Parity(6, 4),
+    "flat": Parity(6, 3, "flat"),
+    "released": Sequences(6, 3, 2, "released", 4),
+    "composition": Composition("S3", 5, 4),
+    "lego": Lego("C3", 2, 4),
+}
+COUNT = 7
 
 
-def scattered(architecture, positions, scale=0.3, dtype=jnp.float32):
-    """Weights large enough that every part matters, biases included."""
-    model = gpt(architecture, positions, jax.random.key(0))
-    leaves, tree = jax.tree.flatten(model)
-    keys = jax.random.split(jax.random.key(1), len(leaves))
-    drawn = [leaf.astype(dtype) + scale * jax.random.normal(key, leaf.shape, dtype)
-             for key, leaf in zip(keys, leaves, strict=True)]  # fmt: skip
-    return jax.tree.unflatten(tree, drawn)
+def scattered(task, **fields):
+    """Weights large enough that every part matters."""
+    fields = {"layers": 2, "heads": 2, "width": 16, "hidden": 20} | fields
+    model = gpt(task, **fields).fresh(jax.random.key(0))
+    keys = iter(jax.random.split(jax.random.key(1), 99))
+    return jax.tree.map(lambda leaf: leaf + 0.3 * jax.random.normal(next(keys), leaf.shape, leaf.dtype), model)
 
 
-def cross_entropy(logits, targets):
-    return -jnp.take_along_axis(jax.nn.log_softmax(logits), targets[..., None], axis=-1).mean()
+def chains_of(task):
+    return task.sample(task.draw(jax.random.key(2)), jax.random.key(3), COUNT)
 
 
-@pytest.mark.parametrize(("layers", "heads"), [(1, 1), (2, 3), (3, 4)])
-def test_equals_hugging_face(layers, heads):
-    torch = pytest.importorskip("torch")
-    transformers = pytest.importorskip("transformers")
-    architecture = Architecture(layers, heads, 24, 40)
-    model = scattered(architecture, 11)
-    config = transformers.GPT2Config(
-        vocab_size=2, n_positions=11, n_embd=24, n_layer=layers, n_head=heads, n_inner=40, resid_pdrop=0.0,
-        embd_pdrop=0.0, attn_pdrop=0.0, bos_token_id=0, eos_token_id=1, attn_implementation="eager",
-    )  # fmt: skip
-    theirs = transformers.GPT2LMHeadModel(config)
-    names = named(model)
-    state = {name: torch.tensor(np.asarray(leaf)) for name, leaf in names.items()}
-    missing, unexpected = theirs.load_state_dict(state, strict=False)
-    assert set(missing) == {"lm_head.weight"}
-    assert not unexpected
-    tokens = np.asarray(jax.random.bernoulli(jax.random.key(2), 0.5, (5, 11)), np.int64)
-    output = theirs(input_ids=torch.tensor(tokens[:, :-1]))
-    loss = torch.nn.functional.cross_entropy(output.logits.reshape(-1, 2), torch.tensor(tokens[:, 1:]).reshape(-1))
-    loss.backward()
+def numbers(said):
+    return jax.tree.leaves(said)[0]
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("name", TASKS)
+def test_the_fast_form_is_the_literal_one(name, layers):
+    task = TASKS[name]
+    model, chains, layout = scattered(task, layers=layers), chains_of(task), task.layout
+    place = jnp.arange(layout.positions)
+    views = [chains, chains.with_shown(place < layout.inputs), chains.with_shown(place != layout.inputs)]
 
     @eqx.filter_jit
-    @eqx.filter_value_and_grad(has_aux=True)
-    def ours(model):
-        logits = jax.vmap(lambda one: model(one)[0])(jnp.asarray(tokens[:, :-1], jnp.int32))
-        return cross_entropy(logits, jnp.asarray(tokens[:, 1:], jnp.int32)), logits
+    def both(model, chains):
+        def total(model, read):
+            said = read(model, chains)
+            return jnp.sum(numbers(said) ** 2), said
 
-    (value, logits), gradient = ours(model)
-    np.testing.assert_allclose(logits, output.logits.detach().numpy(), atol=1e-5)
-    assert abs(float(value) - loss.item()) < 1e-5
-    found = dict(theirs.named_parameters())
-    for name, leaf in named(gradient).items():
-        np.testing.assert_allclose(leaf, found[name].grad.numpy(), atol=1e-5, err_msg=name)
+        forms = [lambda model, chains: model.read_batch(chains), AbstractModel.read_batch]
+        return [eqx.filter_value_and_grad(total, has_aux=True)(model, form) for form in forms]
 
-
-def named(model):
-    """Our parts under Hugging Face's names; both store maps as (source, target)."""
-    parts = {"transformer.wte.weight": model.tokens, "transformer.wpe.weight": model.positions}
-    parts |= {"transformer.ln_f.weight": model.final.scale, "transformer.ln_f.bias": model.final.shift}
-    for number, block in enumerate(model.blocks):
-        stem = f"transformer.h.{number}."
-        for name, norm in (("ln_1", block.first), ("ln_2", block.second)):
-            parts |= {f"{stem}{name}.weight": norm.scale, f"{stem}{name}.bias": norm.shift}
-        for name, linear in (("attn.c_attn", block.project), ("attn.c_proj", block.out), ("mlp.c_fc", block.up),
-                             ("mlp.c_proj", block.down)):  # fmt: skip
-            parts |= {f"{stem}{name}.weight": linear.weight, f"{stem}{name}.bias": linear.bias}
-    return parts
+    for view in views:
+        ((_, fast), slope), ((_, literal), twin) = both(model, view)
+        assert isinstance(fast, Odds if task.alphabet.signs else Classes)
+        np.testing.assert_allclose(numbers(fast), numbers(literal), atol=2e-5)
+        for one, other in zip(jax.tree.leaves(slope), jax.tree.leaves(twin), strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-3, atol=2e-2)
 
 
-@pytest.mark.parametrize(("layers", "heads", "thoughts", "form"), [
-    (1, 1, 3, "paper"), (1, 4, 0, "paper"), (2, 2, 3, "released"), (3, 1, 0, "released"),
-])  # fmt: skip
-@in_float64
-def test_reduced_equals_literal(layers, heads, thoughts, form):
-    task = Sequences(6, thoughts, form, held_out=8)
-    model = scattered(Architecture(layers, heads, 16, 20), task.length, dtype=jnp.float64)
-    secret = task.draw(jax.random.key(5), 3)
-    tokens, targets = task.validation(secret)
-
-    @eqx.filter_value_and_grad(has_aux=True)
-    def literal(model):
-        logits, maps = jax.vmap(model)(tokens)
-        logits = logits[:, task.queries[0] :]
-        return cross_entropy(logits, targets), (logits, maps)
-
-    @eqx.filter_value_and_grad(has_aux=True)
-    def reduced(model):
-        logits, maps = answers(model, tokens, task.queries)
-        return cross_entropy(logits, targets), (logits, maps)
-
-    (value, (logits, maps)), gradient = eqx.filter_jit(literal)(model)
-    (same, (reduced_logits, reduced_maps)), reduced_gradient = eqx.filter_jit(reduced)(model)
-    assert abs(value - same) < 1e-12
-    np.testing.assert_allclose(reduced_logits, logits, atol=1e-11)
-    for whole, part in zip(maps, reduced_maps, strict=True):
-        np.testing.assert_allclose(part, whole[:, :, -part.shape[2] :], atol=1e-12)
-    for whole, part in zip(jax.tree.leaves(gradient), jax.tree.leaves(reduced_gradient), strict=True):
-        np.testing.assert_allclose(part, whole, atol=1e-11)
+@pytest.mark.parametrize("name", TASKS)
+def test_cached_writing_is_reading_again(name):
+    task = TASKS[name]
+    model, chains = scattered(task), chains_of(task)
+    cached = model._cached(chains, jax.random.key(4), "greedy")
+    if task.layout.slots == 1:
+        again = AbstractModel.write(model, chains, jax.random.key(4), "greedy")
+    else:  # a token at a time, each read by the next
+        again = chains.tokens
+        for thought in range(task.layout.inputs, task.layout.positions):
+            for slot in range(task.layout.slots):
+                said = model.read_batch(chains.with_tokens(again)).greedy()
+                again = again.at[thought, slot].set(said[thought - task.layout.inputs, slot].astype(again.dtype))
+    np.testing.assert_array_equal(cached, again)
+    np.testing.assert_array_equal(model.write(chains, jax.random.key(4), "greedy"), again)
+    sampled = model._cached(chains, jax.random.key(5), "sampled")
+    assert sampled.dtype == chains.tokens.dtype
+    tokens, said = model.own(chains, jax.random.key(4), "greedy")
+    np.testing.assert_array_equal(tokens, again)
+    np.testing.assert_array_equal(said.greedy(), again[task.layout.inputs :])
 
 
-def test_switches():
-    text, code = PRESETS["paper text"](4, 4), PRESETS["released code"](4, 4)
-    assert (text.hidden, text.dropout, text.weights) == (3072, 0.0, "float32")
-    assert (code.hidden, code.dropout, code.weights) == (2880, 0.1, "bfloat16")
-    model = gpt(Architecture(1, 2, 8, 8, dropout=0.5, weights="bfloat16"), 4, jax.random.key(0))
+def test_soft_thoughts_mix_embeddings():
+    """At certainty a soft thought is the token; in between it is differentiated."""
+    task = TASKS["tree"]
+    model, chains = scattered(task), chains_of(task)
+    as_floats = chains.with_tokens(chains.tokens.astype(jnp.float32))
+    np.testing.assert_allclose(numbers(model.read_batch(as_floats)), numbers(model.read_batch(chains)), atol=2e-5)
+    tokens, said = model.own(chains, jax.random.key(0), "soft")
+    np.testing.assert_allclose(tokens[task.bits :], said.mean(), atol=1e-6)
+    slope = eqx.filter_grad(lambda m: jnp.sum(m.own(chains, jax.random.key(0), "soft")[1].margin[-1]))(model)
+    assert np.abs(slope.net.tokens).max() > 0
+    with pytest.raises(SpecError, match="soft thoughts need signs"):
+        scattered(TASKS["composition"]).own(chains_of(TASKS["composition"]), jax.random.key(0), "soft")
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_attention_in_chain_coordinates(name):
+    task = TASKS[name]
+    model, chains = scattered(task), chains_of(task)
+    layers = model.attend(chains)
+    assert len(layers) == 2
+    layout = task.layout
+    for layer in layers:
+        assert layer.shape == (2, layout.thoughts, layout.positions, COUNT)
+        rows = np.asarray(layer.sum(axis=2))
+        assert (rows <= 1 + 1e-5).all()
+        if not model.start:
+            np.testing.assert_allclose(rows, 1, rtol=1e-5)
+        for thought in range(
+            layout.thoughts
+        ):  # nobody looks ahead; a thought's own slots may be read by its later ones
+            later = layer[:, thought, layout.inputs + thought + (layout.slots > 1) :]
+            assert np.abs(later).max(initial=0) == 0
+
+
+def test_the_pad_is_a_token_of_its_own():
+    task = TASKS["tree"]
+    model, chains = scattered(task), chains_of(task)
+    hidden = chains.with_shown(jnp.arange(task.layout.positions) < task.bits)
+    moved = eqx.tree_at(lambda m: m.pad, model, model.pad + 1)
+    assert (np.asarray(moved.read_batch(hidden).margin[1:]) != np.asarray(model.read_batch(hidden).margin[1:])).any()
+    np.testing.assert_array_equal(moved.read_batch(chains).margin, model.read_batch(chains).margin)
+
+
+def test_dropout_needs_a_key_and_bf16_stays():
+    task = TASKS["tree"]
+    model, chains = gpt(task, width=16, dropout=0.5, weights="bfloat16").fresh(jax.random.key(0)), chains_of(task)
     assert {leaf.dtype for leaf in jax.tree.leaves(model)} == {jnp.dtype("bfloat16")}
-    tokens = jnp.array([0, 1, 1, 0])
-    still, _ = model(tokens)
-    dropped, _ = model(tokens, jax.random.key(1))
-    assert (np.asarray(still, np.float32) != np.asarray(dropped, np.float32)).any()
-    fast = gpt(Architecture(2, 2, 16, 16, compute="bfloat16"), 4, jax.random.key(0))
-    exact = gpt(Architecture(2, 2, 16, 16), 4, jax.random.key(0))
-    near = answers(fast, tokens[None], (2, 3))[0]
-    assert near.dtype == jnp.float32
-    np.testing.assert_allclose(near, answers(exact, tokens[None], (2, 3))[0], atol=2e-2)
+    still, dropped = model.read_batch(chains), model.read_batch(chains, key=jax.random.key(1))
+    assert still.margin.dtype == jnp.float32
+    assert (np.asarray(still.margin) != np.asarray(dropped.margin)).any()
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "words"),
-    [("heads", 5, "divisor"), ("layers", 0, "layers=0"), ("dropout", 1.0, "dropout"), ("weights", "int8", "int8")],
-)
-def test_refusals(field, value, words):
-    with pytest.raises(SpecError, match=words):
-        Architecture(**{"width": 16, "hidden": 16, field: value})
+def test_what_it_cannot_read_is_refused():
+    model = gpt(TASKS["tree"], width=16)
+    assert "room=11" in model.refuses(Parity(8, 4).layout, Parity(8, 4).alphabet)
+    assert "make the model from the task" in model.refuses(TASKS["composition"].layout, TASKS["composition"].alphabet)
+    assert model.refuses(Parity(5, 4).layout, Parity(5, 4).alphabet) is None
+    with pytest.raises(SpecError, match="room=3; use 9 or more"):
+        gpt(TASKS["tree"], room=3)
+    with pytest.raises(SpecError, match="divisor"):
+        gpt(TASKS["tree"], heads=5)

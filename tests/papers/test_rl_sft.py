@@ -72,8 +72,8 @@ def test_rl_learns_at_once_and_sft_level_by_level():
     assert (updates_to_exact(fast) == 1).all()
     slow = train(Experiment(8, 8, method="sft", samples=8_000, updates=3, chains=256, seeds=3).run(), range(3)).history
     assert (updates_to_exact(slow) == 2).all()
-    np.testing.assert_array_equal(slow.metrics["thoughts"][:, 1, 0], 1)
-    assert (slow.metrics["thoughts"][:, 1, 1:] < 1).all()
+    np.testing.assert_array_equal(slow.metrics["rolled.levels"][:, 1, 0], 1)
+    assert (slow.metrics["rolled.levels"][:, 1, 1:] < 1).all()
 
 
 def test_numbers_of_chains_and_noise_share_a_program():
@@ -169,7 +169,7 @@ def test_more_noise_than_signal_breaks_learning():
     )
     history = train([quiet.run(), loud.run()], [0, 0]).history
     assert np.isfinite(updates_to_exact(history)).tolist() == [True, False]
-    assert jax.numpy.isfinite(history.last("thoughts")).all()
+    assert jax.numpy.isfinite(history.last("rolled.levels")).all()
 
 
 @pytest.mark.parametrize(
@@ -192,4 +192,4 @@ def test_more_noise_than_signal_breaks_learning():
 def test_every_way_of_teaching_runs(fields):
     size = Experiment(**{"bits": 6, "sparsity": 4, "samples": 256, "updates": 1, "chains": 64} | fields)
     history = train(size.run(), [0]).history
-    assert np.isfinite(history.last("thoughts")).all()
+    assert np.isfinite(history.last("rolled.levels")).all()

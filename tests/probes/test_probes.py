@@ -8,11 +8,10 @@ import pytest
 
 from sorites.models import gated, positional
 from sorites.probes import (
-    Answer,
     ChildMass,
     Entropy,
-    Levels,
     Loss,
+    Outcome,
     child_masses,
     normalised_entropy,
     separation,
@@ -50,7 +49,7 @@ def solved(task, secret, make, wrong=()):
 @pytest.mark.parametrize("make", [gated, positional])
 def test_a_solved_model_has_all_mass_on_the_children(task, secret, chains, make):
     model = solved(task, secret, make)
-    mass = child_masses(model, task.layout, task.children(secret))
+    mass = child_masses(model, task.children(secret))
     np.testing.assert_allclose(mass, 0.5, atol=1e-6)
     np.testing.assert_allclose(ChildMass()(model, task, secret, chains, ())["child_mass"], [1, 1], atol=1e-6)
 
@@ -64,27 +63,29 @@ def test_child_mass_is_the_worst_of_a_level(task, secret, chains):
 
 def test_answers_and_levels(task, secret, chains):
     right = solved(task, secret, gated)
-    found = Answer()(right, task, secret, chains, ())
-    assert found["accuracy"] == 1
-    assert found["error"] < 1e-5
-    np.testing.assert_allclose(Levels()(right, task, secret, chains, ())["thoughts"], [1, 1])
+    found = Outcome()(right, task, secret, chains, ())
+    assert found["padded.answer"] == found["padded.chain"] == 1
+    assert found["padded.error"] < 1e-5
+    np.testing.assert_allclose(found["padded.levels"], [1, 1])
     upper = solved(task, secret, gated, wrong=(2,))
-    share = Levels()(upper, task, secret, chains, ())["thoughts"]
+    found = Outcome()(upper, task, secret, chains, ())
+    share = found["padded.levels"]
     assert share[0] == 1
-    assert share[1] == Answer()(upper, task, secret, chains, ())["accuracy"] < 1
+    assert share[1] == found["padded.answer"] == found["padded.chain"] < 1
 
 
 def test_a_model_that_reads_its_thoughts_answers_by_rolling_out(task, secret, chains):
     model = solved(task, secret, positional)
-    assert Answer(rolls=True)(model, task, secret, chains, ())["rolled_accuracy"] == 1
-    assert Answer()(model, task, secret, chains, ())["accuracy"] < 1  # one pass over padding is not enough
+    assert Outcome("rolled")(model, task, secret, chains, ())["rolled.answer"] == 1
+    assert Outcome("forced")(model, task, secret, chains, ())["forced.chain"] == 1
+    assert Outcome()(model, task, secret, chains, ())["padded.answer"] < 1  # one pass over padding is not enough
 
 
 def test_loss_is_the_sum_of_what_is_taught(task, secret, chains):
     terms = (teacher_forcing(task.layout), direct(task.layout))
     model = gated(task)
     each = [term(model, task, secret, chains, jax.random.key(0)) for term in terms]
-    loss = Loss()(model, task, secret, chains, terms)["loss"]
+    loss = Loss()(model, task, secret, chains, terms)["own.loss"]
     np.testing.assert_allclose(loss, sum(map(float, each)), rtol=1e-6)
 
 

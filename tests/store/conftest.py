@@ -53,9 +53,9 @@ def counted(monkeypatch):
 
     calls = []
 
-    def count(runs, seeds, *rest):
+    def count(runs, seeds, *rest, **named):
         calls.append(list(seeds))
-        return train(runs, seeds, *rest)
+        return train(runs, seeds, *rest, **named)
 
     monkeypatch.setattr("sorites.store.store.train", count)
     return calls

@@ -4,7 +4,8 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from sorites.models import AbstractModel, Prediction
+from sorites.models import AbstractModel, Signs
+from sorites.probes import Loss, Outcome
 from sorites.supervision import Sampled, teacher_forcing
 from sorites.tasks import Layout, Parity
 from sorites.training import GD, Evaluation, Stage
@@ -23,15 +24,9 @@ class Drawn(AbstractModel):
         weights = jax.random.normal(key, (1, self.layout.inputs))
         return Drawn(weights, self.scale, jnp.ones(2, self.dtype), self.dtype, self.layout)
 
-    def embed(self, chain):
-        return chain.tokens[:6, 0].astype(jnp.float32)
-
-    def read(self, feed, depth=None):
-        return Prediction(jnp.tanh(self.scale * self.weights @ feed)[:, None, None], self.attention())
-
-    def attention(self):
-        return (jax.nn.softmax(self.weights),)
+    def read(self, chain, depth=None, key=None):
+        return Signs(jnp.tanh(self.scale * self.weights @ chain.tokens[:6, 0].astype(jnp.float32))[:, None])
 
 
 def stage():
-    return Stage(TASK, (teacher_forcing(TASK.layout),), Sampled(16), GD(0.1), 2, Evaluation(2, 16))
+    return Stage(TASK, (teacher_forcing(TASK.layout),), Sampled(16), GD(0.1), 2, Evaluation(2, 16, (Loss(), Outcome())))

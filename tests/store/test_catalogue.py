@@ -135,7 +135,7 @@ def test_a_history_from_a_bare_machine(made, run, seeds, tmp_path):
     (name,) = adopt(bare, path)
     assert adopt(bare, path) == []
     assert list_runs(bare).row(0, named=True)["task"] is None
-    assert query(bare, "SELECT loss FROM history").height == history.metrics["loss"].size
+    assert query(bare, 'SELECT "own.loss" FROM history').height == history.metrics["own.loss"].size
 
     said = {"spec": spec_record(identities(run, seeds)), "meta": provenance(1.5)}
     (tmp_path / "far.json").write_text(json.dumps(said))

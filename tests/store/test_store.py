@@ -36,7 +36,7 @@ def test_members_come_in_the_order_asked_for(made, store, run, same, no_training
     found = store.train(run, [7, 3, 7])
     assert found.history.seeds.tolist() == [7, 3, 7]
     order = np.array([2, 0, 2])
-    np.testing.assert_array_equal(found.history.metrics["loss"], made[1].history.metrics["loss"][order])
+    np.testing.assert_array_equal(found.history.metrics["own.loss"], made[1].history.metrics["own.loss"][order])
     np.testing.assert_array_equal(found.models.weights[0], np.asarray(made[1].models.weights[0])[order])
 
 
@@ -165,7 +165,7 @@ def test_default_root(monkeypatch):
 def test_another_process_was_faster(made, run, seeds, tmp_path, monkeypatch, same):
     """Both trained the same members; one folder stays."""
 
-    def slow(*arguments):
+    def slow(*arguments, **named):
         shutil.copytree(made[0], tmp_path, dirs_exist_ok=True)
         return made[1]
 

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from sorites.errors import SpecError
-from sorites.models import policy_for, positional
+from sorites.models import AbstractModel, policy_for, positional
 from sorites.supervision import (
     Blocks,
     CountChain,
+    Draw,
     ExactReward,
     ExpectedReward,
     Own,
@@ -20,12 +21,15 @@ from sorites.supervision import (
     credit,
     expected_reward,
     process_reward,
-    rollout,
 )
 from sorites.tasks import Boolean, Parity
 
 TASK = Parity(6, 4)
 WHERE = np.full(3, 1 / 3)
+
+
+def slope(source, objective, model, task, secret, key=None):
+    return source.gradient(objective, model, task, Draw(secret, None, jnp.zeros((), jnp.uint32), key, None))[1]
 
 
 @pytest.fixture(scope="module")
@@ -45,12 +49,12 @@ def _estimate(taught, source, model, secret):
     def objective(model, chains, key):
         return taught(model, TASK, secret, chains, key)
 
-    return -source(objective, model, TASK, secret, None, jax.random.key(1)).weights
+    return -slope(source, objective, model, TASK, secret, jax.random.key(1)).weights
 
 
 @eqx.filter_jit
 def _exact(model, secret, discount):
-    return ExactReward(6, WHERE, "prefix", discount)(None, model, TASK, secret, None, None).weights
+    return slope(ExactReward(6, WHERE, "prefix", discount), None, model, TASK, secret).weights
 
 
 @pytest.mark.parametrize(
@@ -82,13 +86,13 @@ def test_a_group_baseline_keeps_all_but_one_share(model, secret):
 def test_counting_is_the_exact_gradient_at_uniform_attention(gate):
     task = Boolean(6, 4, gate)
     model, secret = positional(task, policy_for(gate), "previous-level"), task.draw(jax.random.key(2))
-    counted = CountChain()(None, model, task, secret, None, None).weights
-    exact = eqx.filter_jit(ExactReward(6, WHERE))(None, model, task, secret, None, None).weights
+    counted = slope(CountChain(), None, model, task, secret).weights
+    exact = eqx.filter_jit(lambda model: slope(ExactReward(6, WHERE), None, model, task, secret))(model).weights
     np.testing.assert_allclose(counted, exact, atol=1e-7)
 
 
 def test_counting_elsewhere_is_not_a_number(model, secret):
-    assert np.isnan(CountChain()(None, model, TASK, secret, None, None).weights).all()
+    assert np.isnan(slope(CountChain(), None, model, TASK, secret).weights).all()
 
 
 def test_serial_chains_have_exact_rewards_too():
@@ -103,15 +107,13 @@ def test_serial_chains_have_exact_rewards_too():
 
 
 def test_own_thoughts_of_a_batch_are_those_of_each_chain(model, secret):
-    """The batched generation of the positional model against one chain at a time."""
+    """The generation of the positional model, level by level, against reading everything again in every round."""
     chains = TASK.sample(secret, jax.random.key(3), 16)
     batch = eqx.filter_jit(Own("greedy"))(model, chains, jax.random.key(0), None)
-    single = jax.jit(
-        jax.vmap(lambda chain: rollout(model, chain, jax.random.key(0), "greedy"), in_axes=-1, out_axes=-1)
-    )
-    tokens, scores = single(chains)
+    tokens, said = AbstractModel.own(model, chains, jax.random.key(0), "greedy")
+    np.testing.assert_array_equal(AbstractModel.write(model, chains, jax.random.key(0), "greedy"), batch.tokens)
     np.testing.assert_array_equal(tokens, batch.tokens)
-    np.testing.assert_allclose(scores, batch.scores, atol=1e-6)
+    np.testing.assert_allclose(said.mean(), batch.said.mean(), atol=1e-6)
 
 
 def test_refusals(model):

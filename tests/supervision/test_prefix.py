@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from sorites.errors import SpecError
-from sorites.models import gated, positional
+from sorites.models import Classes, Signs, gated, positional
 from sorites.supervision import Own, Shown, direct, inputs_only, teacher_forcing, without
-from sorites.supervision.prefix import choose
 from sorites.tasks import Chain
 
 COUNT = 16
@@ -40,17 +39,17 @@ def readings(model, chains):
 def test_own_thoughts_stand_on_the_true_inputs_and_are_consistent(how, readings, model, chains, task):
     own = readings[how]
     np.testing.assert_array_equal(own.tokens[: task.bits], chains.tokens[: task.bits])
-    again = model.read_batch(Chain(own.tokens, chains.shown))  # each thought from the own thoughts below it
-    np.testing.assert_allclose(own.scores, again, atol=1e-6)
+    again = model.read_batch(Chain(own.tokens, chains.layout)).mean()  # each thought from the own thoughts below it
+    np.testing.assert_allclose(own.said.mean(), again, atol=1e-6)
 
 
 def test_soft_thoughts_are_the_scores(readings, task):
-    np.testing.assert_array_equal(readings["soft"].tokens[task.bits :, 0], readings["soft"].scores[:, 0, 0])
+    np.testing.assert_array_equal(readings["soft"].tokens[task.bits :], readings["soft"].said.mean())
 
 
 def test_greedy_thoughts_are_the_signs(readings, task):
     own = readings["greedy"]
-    np.testing.assert_array_equal(own.tokens[task.bits :], np.where(own.scores[:, :, 0] >= 0, 1, -1))
+    np.testing.assert_array_equal(own.tokens[task.bits :], np.where(own.said.mean() >= 0, 1, -1))
     assert own.tokens.dtype == jnp.int8
 
 
@@ -61,8 +60,8 @@ def test_sampled_thoughts_are_signs(readings, task):
 class TestChoose:
     def test_sampling_frequencies(self):
         means, count = jnp.array([-1.0, -0.6, 0.0, 0.3, 1.0]), 4000
-        scores = jnp.broadcast_to(means[:, None, None], (5, count, 1))
-        drawn = np.asarray(choose(scores, "sampled", jax.random.key(0)), float)
+        said = Signs(jnp.broadcast_to(means[:, None], (5, count)))
+        drawn = np.asarray(said.choose("sampled", jax.random.key(0)), float)
         error = 4.5 * np.sqrt((1 - np.asarray(means) ** 2) / count)  # zero at certainty
         assert (np.abs(drawn.mean(axis=1) - means) <= error).all()
 
@@ -70,24 +69,24 @@ class TestChoose:
     def test_a_token_of_probability_zero_is_never_drawn(self, monkeypatch, lowest):
         extreme = -1.0 if lowest else float(np.nextafter(np.float32(1), np.float32(0)))
         monkeypatch.setattr(jax.random, "uniform", lambda key, shape, minval: jnp.full(shape, extreme))
-        certain = jnp.array([[[-1.0]], [[1.0]]])
-        assert choose(certain, "sampled", jax.random.key(0)).ravel().tolist() == [-1, 1]
+        certain = Signs(jnp.array([[-1.0], [1.0]]))
+        assert certain.choose("sampled", jax.random.key(0)).ravel().tolist() == [-1, 1]
 
     def test_the_sign_of_zero_is_plus_one(self):
-        assert choose(jnp.zeros((1, 1, 1)), "greedy", jax.random.key(0)).item() == 1
+        assert Signs(jnp.zeros((1, 1))).choose("greedy", jax.random.key(0)).item() == 1
 
     def test_classes(self):
-        logits = jnp.array([[[0.0, 50.0, 0.0]], [[50.0, 0.0, 0.0]]])
+        said = Classes(jnp.array([[[0.0, 50.0, 0.0]], [[50.0, 0.0, 0.0]]]))
         for how in ("greedy", "sampled"):
-            assert choose(logits, how, jax.random.key(0)).ravel().tolist() == [1, 0]
-        with pytest.raises(SpecError, match=r"soft thoughts need scores that are means: use how='greedy'"):
-            choose(logits, "soft", jax.random.key(0))
+            assert said.choose(how, jax.random.key(0)).ravel().tolist() == [1, 0]
+        with pytest.raises(SpecError, match=r"soft thoughts need signs: Classes; use greedy"):
+            said.choose("soft", jax.random.key(0))
 
 
 @pytest.mark.parametrize(("how", "flows"), [("soft", True), ("greedy", False), ("sampled", False)])
 def test_only_soft_thoughts_are_differentiated(how, flows, model, chains):
     def answer(model):
-        return jnp.sum(Own(how)(model, chains, jax.random.key(0), None).scores[-1])
+        return jnp.sum(Own(how)(model, chains, jax.random.key(0), None).said.mean()[-1])
 
     gradient = eqx.filter_jit(eqx.filter_grad(answer))(model).weights
     assert np.abs(gradient[-1]).max() > 0
@@ -97,9 +96,10 @@ def test_only_soft_thoughts_are_differentiated(how, flows, model, chains):
 def test_shown_pads_what_it_hides(task, chains, model):
     everything = Shown(np.ones(task.layout.positions, bool))
     nothing = Shown(inputs_only(task.layout))
-    np.testing.assert_array_equal(reading(everything, model, chains).scores, model.read_batch(chains))
+    np.testing.assert_array_equal(reading(everything, model, chains).said.mean(), model.read_batch(chains).mean())
     padded = jnp.where(jnp.arange(task.layout.positions)[:, None, None] < task.bits, chains.tokens, 0)
-    np.testing.assert_array_equal(reading(nothing, model, chains).scores, model.read_batch(Chain(padded, chains.shown)))
+    expected = model.read_batch(Chain(padded, chains.layout)).mean()
+    np.testing.assert_array_equal(reading(nothing, model, chains).said.mean(), expected)
 
 
 class TestRegimes:
@@ -108,17 +108,17 @@ class TestRegimes:
             term = without(task.layout, removed)
             assert term.prefix.shown.tolist() == [True] * 8 + [i >= removed for i in range(3)]
             assert term.where.tolist() == [[float(i >= removed)] for i in range(3)]
-            assert term.depth == depth
+            assert term.level == depth
 
     def test_direct_pads_every_thought_and_teaches_the_answer(self, task):
         term = direct(task.layout)
         assert term.prefix.shown.tolist() == [True] * 8 + [False] * 3
         assert term.where.tolist() == [[0.0], [0.0], [1.0]]
-        assert term.depth is None
+        assert term.level is None
 
     def test_teacher_forcing_shows_and_teaches_everything(self, task):
         term = teacher_forcing(task.layout)
-        assert term.prefix.shown.all()
+        assert term.prefix.shown is None
         assert term.where.tolist() == [[1.0]] * 3
 
     def test_the_loss_is_equation_one(self, task, chains):

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from sorites.models import positional
+from sorites.models import Classes, Odds, Signs, positional
 from sorites.supervision import (
     CrossEntropy,
     ExpectedReward,
@@ -16,7 +16,7 @@ from sorites.supervision import (
     FromPrefix,
     Hinge,
     Logistic,
-    Reinforce,
+    PolicyGradient,
     Squared,
     Truth,
     weighted,
@@ -25,40 +25,48 @@ from sorites.tasks import Chain, Parity
 
 THOUGHTS, SLOTS, BATCH = 3, 2, 5
 rng = np.random.default_rng(0)
-MEANS = rng.uniform(-0.9, 0.9, (THOUGHTS, SLOTS, 1, BATCH))
+MEANS = rng.uniform(-0.9, 0.9, (THOUGHTS, SLOTS, BATCH))
 LABELS = rng.choice([-1, 1], (THOUGHTS, SLOTS, BATCH))
 TOKENS = rng.choice([-1, 1], (THOUGHTS, SLOTS, BATCH))
 WHERE = rng.uniform(0, 2, (THOUGHTS, SLOTS))
 REWARD = LABELS * TOKENS
-LIKELIHOOD = (1 + TOKENS * MEANS[:, :, 0]) / 2
+LIKELIHOOD = (1 + TOKENS * MEANS) / 2
 
-FORMULAS = {
-    Squared(): (MEANS[:, :, 0] - LABELS) ** 2 / 2,
-    Hinge(): np.maximum(0, 1 - LABELS * MEANS[:, :, 0]),
-    Logistic(): np.log(1 + np.exp(-LABELS * MEANS[:, :, 0])),
-    Exponential(): np.exp(-LABELS * MEANS[:, :, 0]),
-    ExpectedReward(): -LABELS * MEANS[:, :, 0],
-    Reinforce(): -REWARD * np.log(LIKELIHOOD),
-    Reinforce(baseline=True): -(REWARD - REWARD.mean(axis=-1, keepdims=True)) * np.log(LIKELIHOOD),
-}
+FORMULAS = [
+    (Squared(), (MEANS - LABELS) ** 2 / 2),
+    (Hinge(), np.maximum(0, 1 - LABELS * MEANS)),
+    (Logistic(), np.log(1 + np.exp(-LABELS * MEANS))),
+    (Exponential(), np.exp(-LABELS * MEANS)),
+    (ExpectedReward(), -LABELS * MEANS),
+    (PolicyGradient(np.eye(THOUGHTS)), -REWARD * np.log(LIKELIHOOD)),
+    (PolicyGradient(np.eye(THOUGHTS), "batch"), -(REWARD - REWARD.mean(axis=-1, keepdims=True)) * np.log(LIKELIHOOD)),
+    (CrossEntropy(), -np.log((1 + LABELS * MEANS) / 2)),
+]
 
 
-@pytest.mark.parametrize("signal", FORMULAS, ids=repr)
-def test_signals_are_weighted_means_of_their_formula(signal):
-    expected = sum(WHERE[m, s] * FORMULAS[signal][m, s].mean() for m in range(THOUGHTS) for s in range(SLOTS))
+@pytest.mark.parametrize(("signal", "terms"), FORMULAS, ids=[type(signal).__name__ for signal, _ in FORMULAS])
+def test_signals_are_weighted_means_of_their_formula(signal, terms):
+    expected = sum(WHERE[m, s] * terms[m, s].mean() for m in range(THOUGHTS) for s in range(SLOTS))
     with jax.enable_x64(True):
-        found = signal(*(jnp.asarray(a) for a in (MEANS, LABELS, WHERE, TOKENS)))
-        np.testing.assert_allclose(found, expected, rtol=1e-12)
+        means, *rest = (jnp.asarray(a) for a in (MEANS, LABELS, WHERE, TOKENS))
+        odds = Odds(jnp.log1p(means) - jnp.log1p(-means))  # the same chances, said otherwise
+        for said in (Signs(means), odds):
+            np.testing.assert_allclose(signal(said, *rest), expected, rtol=1e-10)
+        logits = jnp.log(jnp.stack([1 + means, 1 - means], axis=-1) / 2)
+        bits = [(1 - each) // 2 if each.ndim == 3 else each for each in rest]
+        if not isinstance(signal, Squared):  # of classes: the distance between two distributions, half as long
+            np.testing.assert_allclose(signal(Classes(logits), *bits), expected, rtol=1e-10)
 
 
 def test_cross_entropy():
-    logits = rng.normal(size=(THOUGHTS, SLOTS, 4, BATCH))
+    logits = rng.normal(size=(THOUGHTS, SLOTS, BATCH, 4))
     labels = rng.integers(0, 4, (THOUGHTS, SLOTS, BATCH))
-    probability = np.exp(logits) / np.exp(logits).sum(axis=2, keepdims=True)
-    chosen = np.take_along_axis(probability, labels[:, :, None], axis=2)[:, :, 0]
+    probability = np.exp(logits) / np.exp(logits).sum(axis=-1, keepdims=True)
+    chosen = np.take_along_axis(probability, labels[..., None], axis=-1)[..., 0]
     expected = -(np.log(chosen).mean(axis=-1) * WHERE).sum()
     with jax.enable_x64(True):
-        found = CrossEntropy()(*(jnp.asarray(a) for a in (logits, labels, WHERE, labels)))
+        said, *rest = (jnp.asarray(a) for a in (logits, labels, WHERE, labels))
+        found = CrossEntropy()(Classes(said), *rest)
         np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
@@ -68,13 +76,13 @@ def test_weighted_counts_each_chain_once():
 
 
 def test_hinge_is_flat_at_its_tie():
-    slope = jax.grad(lambda s: Hinge()(s, jnp.ones((1, 1, 1)), jnp.ones((1, 1)), jnp.ones((1, 1, 1))))
-    assert slope(jnp.ones((1, 1, 1, 1))).item() == 0
+    slope = jax.grad(lambda s: Hinge()(Signs(s), jnp.ones((1, 1, 1)), jnp.ones((1, 1)), jnp.ones((1, 1, 1))))
+    assert slope(jnp.ones((1, 1, 1))).item() == 0
 
 
 def test_rewards_are_constants_of_the_gradient():
-    scores, labels = jnp.full((1, 1, 1, 2), 0.5), jnp.asarray([[[1, -1]]])
-    grad = jax.grad(lambda s: ExpectedReward()(s, labels * s[:, :, 0], jnp.ones((1, 1)), labels))(scores)
+    means, labels = jnp.full((1, 1, 2), 0.5), jnp.asarray([[[1, -1]]])
+    grad = jax.grad(lambda s: ExpectedReward()(Signs(s), labels * s, jnp.ones((1, 1)), labels))(means)
     np.testing.assert_allclose(grad.ravel(), [-0.25, 0.25])  # only through the score, not through the label
 
 
@@ -100,29 +108,28 @@ def test_reinforce_is_unbiased_for_the_expected_reward(labels):
         truth = task.enumerate(secret)
         sequences = list(itertools.product([-1, 1], repeat=layout.thoughts))
         tokens = jnp.concatenate([_with_thoughts(truth.tokens, thoughts) for thoughts in sequences], axis=-1)
-        shown = jnp.ones((layout.positions, tokens.shape[-1]), bool)
-        means = model.read_batch(Chain(tokens, shown))[:, :, 0]
+        means = model.read_batch(Chain(tokens, layout)).mean()
         chance = jnp.prod((1 + tokens[layout.inputs :] * means) / 2, axis=(0, 1))
         drawn = np.flatnonzero(chance > 1e-12)  # what has probability zero is never sampled
-        tokens, shown, chance = tokens[..., drawn], shown[:, drawn], chance[drawn]
-        chains = Chain(jnp.tile(truth.tokens, (1, 1, len(sequences)))[..., drawn], shown)
+        tokens, chance = tokens[..., drawn], chance[drawn]
+        chains = Chain(jnp.tile(truth.tokens, (1, 1, len(sequences)))[..., drawn], layout)
         own, target = tokens[layout.inputs :], labels(task, secret, chains, tokens)
         where = jnp.ones((layout.thoughts, 1))
 
         @eqx.filter_jit
         def gradient(signal):
-            def one(scores, label, token):
-                return signal(scores[..., None], label[..., None], where, token[..., None])
+            def one(means, label, token):
+                return signal(Signs(means[..., None]), label[..., None], where, token[..., None])
 
             def total(model):
-                scores = model.read_batch(Chain(tokens, shown))
-                return jnp.sum(chance * jax.vmap(one, in_axes=-1)(scores, target, own)) / 2**task.bits
+                means = model.read_batch(Chain(tokens, layout)).mean()
+                return jnp.sum(chance * jax.vmap(one, in_axes=-1)(means, target, own)) / 2**task.bits
 
             return eqx.filter_grad(total)(model).weights
 
         exact = gradient(ExpectedReward())
         assert np.abs(exact).max() > 1e-3
-        np.testing.assert_allclose(gradient(Reinforce()), exact, atol=1e-12)
+        np.testing.assert_allclose(gradient(PolicyGradient(np.eye(layout.thoughts))), exact, atol=1e-12)
 
 
 def _with_thoughts(tokens, thoughts):

@@ -8,7 +8,7 @@ import pytest
 
 from sorites.errors import SpecError
 from sorites.models import gated
-from sorites.supervision import Enumerated, Noisy, Pooled, Sampled, sources, teacher_forcing
+from sorites.supervision import Draw, Enumerated, Noisy, Pooled, Sampled, sources, teacher_forcing
 from sorites.tasks import AbstractTask, Parity
 
 BATCH = 64
@@ -42,7 +42,7 @@ def gradient(objective, task, model, secret):
 
     @eqx.filter_jit
     def compiled(source, pool, key):
-        return source(objective, model, task, secret, pool, key)
+        return source.gradient(objective, model, task, Draw(secret, pool, jnp.zeros((), jnp.uint32), key, None))[1]
 
     return lambda source, key, pool=None: flat(compiled(source, pool, key))
 
@@ -81,14 +81,14 @@ def test_enumeration_is_the_average_over_all_inputs(gradient, on_chains, task, s
 
 def test_a_full_pool_is_full_batch_descent(gradient, on_chains, task, secret):
     source = Pooled(BATCH, BATCH)
-    pool = source.prepare(task, secret, jax.random.key(1))
+    pool = source.prepare(task, secret, jax.random.key(1), None)
     for seed in (0, 1):
         np.testing.assert_allclose(gradient(source, jax.random.key(seed), pool), on_chains(pool), atol=1e-7)
 
 
 def test_a_batch_comes_out_of_its_pool(gradient, on_chains, task, secret):
     source = Pooled(pool=BATCH, batch=1)
-    pool = source.prepare(task, secret, jax.random.key(1))
+    pool = source.prepare(task, secret, jax.random.key(1), None)
     one = gradient(source, jax.random.key(3), pool)
     single = [on_chains(jax.tree.map(lambda leaf: leaf[..., i : i + 1], pool)) for i in range(BATCH)]  # noqa: B023
     assert np.abs(np.array(single) - one).max(axis=1).min() < 1e-6
@@ -108,9 +108,9 @@ def test_a_noisy_oracle_errs_by_at_most_its_error(gradient):
 
 
 def test_the_noisy_pool_is_its_sources_pool(task, secret):
-    pool = Noisy(Pooled(8, 4), 0.1).prepare(task, secret, jax.random.key(1))
+    pool = Noisy(Pooled(8, 4), 0.1).prepare(task, secret, jax.random.key(1), None)
     assert pool.tokens.shape == (task.layout.positions, 1, 8)
-    assert Sampled(8).prepare(task, secret, jax.random.key(1)) is None
+    assert Sampled(8).prepare(task, secret, jax.random.key(1), None) is None
 
 
 def test_refusals():

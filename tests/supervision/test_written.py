@@ -8,7 +8,7 @@ import pytest
 
 from sorites.errors import SpecError
 from sorites.models import QuadraticLinear, gated, positional, requ
-from sorites.supervision import Own, Pooled, Scores, Squared, Strings, Supervision, Truth, Written
+from sorites.supervision import Draw, Own, Pooled, Scores, Squared, Strings, Supervision, Truth, Written
 from sorites.supervision import sources as sources_module
 from sorites.tasks import Parity
 from sorites.theory.precision import in_float64
@@ -68,9 +68,9 @@ def test_single_thoughts_in_a_loop_have_the_gradient_of_finite_differences():
 
 
 def test_rounds_follow_the_mask():
-    assert positional(TASK, mask="lower-levels").rounds() == [(0, 4), (4, 6), (6, 7)]
-    assert positional(TASK, mask="causal").rounds() == [(n, n + 1) for n in range(7)]
-    assert positional(Parity(8, 2), mask="causal").rounds() == [(0, 1)]
+    assert positional(TASK, mask="lower-levels").rounds(LAYOUT) == ((0, 4), (4, 6), (6, 7))
+    assert positional(TASK, mask="causal").rounds(LAYOUT) == tuple((n, n + 1) for n in range(7))
+    assert positional(Parity(8, 2), mask="causal").rounds(Parity(8, 2).layout) == ((0, 1),)
 
 
 def concentrated(levels):
@@ -109,7 +109,7 @@ def test_only_the_used_strings_count():
 def test_a_filtered_level_is_zero_and_teaches_nothing():
     secret, batch = chains()
     model, prefix = concentrated(0), Written(Scores())
-    assert np.abs(prefix(model, batch, jax.random.key(0), None).scores[4:]).max() == 0
+    assert np.abs(prefix(model, batch, jax.random.key(0), None).said.mean()[4:]).max() == 0
     gradient = eqx.filter_grad(lambda m: loss(prefix)(m, TASK, secret, batch, jax.random.key(0)))(model).weights
     assert np.abs(gradient[4:]).max() == 0
     assert np.abs(gradient[:4]).max() > 0
@@ -128,13 +128,14 @@ def test_what_cannot_be_written_is_refused():
 def test_a_pool_in_blocks_is_the_pool(monkeypatch):
     secret, _ = chains()
     model, source = scattered("lower-levels"), Pooled(50, 50)
-    pool = source.prepare(TASK, secret, jax.random.key(3))
+    pool = source.prepare(TASK, secret, jax.random.key(3), None)
 
     def gradient():
         def objective(model, batch, key):
             return loss(Written())(model, TASK, secret, batch, key)
 
-        return source(objective, model, TASK, secret, pool, jax.random.key(0)).weights
+        draw = Draw(secret, pool, jnp.zeros((), jnp.uint32), jax.random.key(0), None)
+        return source.gradient(objective, model, TASK, draw)[1].weights
 
     whole = gradient()
     monkeypatch.setattr(sources_module, "BLOCK", 16)

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from sorites.errors import SpecError
-from sorites.tasks import Sequences
+from sorites.supervision import Draw, OnePass, Passes
+from sorites.tasks import Parity, Sequences
+from sorites.tasks.formats import bits_of_signs
 from sorites.tasks.numbering import inputs_of, round_keys, shuffled
 
 KEYS = round_keys(jax.random.key(0))
@@ -47,30 +49,73 @@ def test_passes_are_permutations(size):
     assert size < 4 or (orders[0] != orders[1]).any()
 
 
+def bits_of(task, secret, inputs):
+    return bits_of_signs(task.think(secret, inputs).tokens[:, 0]).T.tolist()
+
+
 @pytest.mark.parametrize("form", ["paper", "released"])
 def test_formats(form):
     """The worked example of the paper, and what the released code does differently."""
-    chain, bare = Sequences(5, 3, form, held_out=1), Sequences(5, 0, form, held_out=1)
     inputs = jnp.array([[0, 1, 0, 1, 0]])
-    tokens, targets = chain.complete(chain.draw(jax.random.key(0), 3, secret=(0, 1, 3)), inputs)
-    assert tokens[0].tolist() == [0, 1, 0, 1, 0, 0, 0, 1]
-    assert targets[0].tolist() == ([0, 1, 0] if form == "paper" else [0, 0, 1, 0])
-    tokens, targets = bare.complete(bare.draw(jax.random.key(0), 3, secret=(0, 1, 3)), inputs)
-    assert tokens[0].tolist() == [0, 1, 0, 1, 0, 0][: bare.length]
-    assert targets[0].tolist() == [0]
-    drawn = [int(jnp.max(chain.draw(jax.random.key(seed), 3).order)) for seed in range(20)]
-    assert max(drawn) == (4 if form == "paper" else 3)  # the last bit is never secret in the released code
+    chain, bare = (Sequences(5, room, 3, form, 1, secret=(0, 1, 3)) for room in (3, 0))
+    secret = chain.draw(jax.random.key(0))
+    assert bits_of(chain, secret, inputs) == [[0, 1, 0, 1, 0, *([0] if form == "released" else []), 0, 1, 0]]
+    assert chain.counted(secret).all()
+    assert bits_of(bare, bare.draw(jax.random.key(0)), inputs) == [[0, 1, 0, 1, 0, 0]]
+    drawn = Sequences(5, 3, 3, form, 1)
+    largest = [int(jnp.max(drawn.draw(jax.random.key(seed)).order)) for seed in range(20)]
+    assert max(largest) == (4 if form == "paper" else 3)  # the last bit is never secret in the released code
+
+
+@pytest.mark.parametrize("form", ["paper", "released"])
+@pytest.mark.parametrize("room", [0, 5])
+def test_a_shorter_chain_in_a_longer_layout(form, room):
+    task = Sequences(8, room, 3, form, 8)
+    secret = task.draw(jax.random.key(1))
+    chains = task.sample(secret, jax.random.key(2), 32)
+    np.testing.assert_array_equal(task.relabel(secret, chains.tokens), chains.tokens[8:])
+    answer, signs = int(task.answer(secret)), np.asarray(chains.tokens[:8, 0])
+    assert int(task.counted(secret).sum()) == answer + 1
+    parity = signs[np.flatnonzero(secret.mask)].prod(axis=0)
+    np.testing.assert_array_equal(chains.tokens[8 + answer, 0], parity)
 
 
 def test_orders_and_refusals():
-    task = Sequences(8, 3, held_out=4)
-    ascending, drawn = (task.draw(jax.random.key(3), 3, order).order.tolist() for order in ("ascending", "drawn"))
-    assert ascending == sorted(drawn)
+    orders = ("ascending", "drawn")
+    ascending, drawn = (Sequences(8, 3, 3, validation=4, order=order).draw(jax.random.key(3)) for order in orders)
+    assert ascending.order.tolist() == sorted(drawn.order.tolist())
     for make, words in (
-        (lambda: task.draw(jax.random.key(0), 0), "sparsity=0"),
-        (lambda: task.draw(jax.random.key(0), 4), "thoughts=3"),
-        (lambda: task.draw(jax.random.key(0), 2, "random"), "order='random'"),
-        (lambda: Sequences(6, 2, held_out=64), "held_out"),
+        (lambda: Sequences(8, 3, 0, validation=4), "sparsity=0"),
+        (lambda: Sequences(8, 3, 4, validation=4), "room=3"),
+        (lambda: Sequences(8, 3, 2, validation=4, order="random"), "order='random'"),
+        (lambda: Sequences(6, 2, 2, validation=64), "validation"),
+        (lambda: Sequences(12, 2, 2, "mine"), "mine"),
+        (lambda: Sequences(8, 9, 2, validation=4), "9 of 8"),
+        (lambda: Sequences(8, 2, 2, validation=4, secret=(3, 3)), "distinct"),
+        (lambda: Sequences(8, 2, 2, validation=4, secret=(3, 8)), "distinct"),
     ):
         with pytest.raises(SpecError, match=words):
             make()
+
+
+@pytest.mark.parametrize("task", [Sequences(8, 0, 2, validation=16), Parity(8, 4), Parity(8, 4, "flat")], ids=repr)
+def test_passes_over_numbered_inputs(task):
+    """One pass repeats nothing; many passes see each input once per pass, in another order; held-out inputs never."""
+    secret = task.draw(jax.random.key(0))
+
+    def rows(source, step, pool=None):
+        draw = Draw(secret, pool, jnp.asarray(8 * step, jnp.uint32), jax.random.key(0), None)
+        return [tuple(row) for row in np.asarray(source.chains(task, draw, jax.random.key(1)).tokens[:8, 0]).T.tolist()]
+
+    held = task.numbered(secret, numbered(task.held_out), held_out=True).tokens[:8, 0]
+    held = {tuple(row) for row in np.asarray(held).T.tolist()}
+    fresh = [row for step in range(task.trainable // 8) for row in rows(OnePass(8), step)]
+    assert len(set(fresh)) == len(fresh) == task.trainable
+    assert not set(fresh) & held
+    source = Passes(8, 40)
+    pool = source.prepare(task, secret, jax.random.key(2), None)
+    passes = [[row for step in range(5 * turn, 5 * turn + 5) for row in rows(source, step, pool)] for turn in (0, 1)]
+    assert len(set(passes[0])) == 40
+    assert set(passes[0]) == set(passes[1])
+    assert passes[0] != passes[1]
+    assert not set(passes[0]) & held

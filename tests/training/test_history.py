@@ -26,6 +26,7 @@ def history():
         solved_at=np.array([2, -1]),
         samples=np.array([128, 0]),
         diverged=np.array([False, True]),
+        censored=np.array([False, False]),
         secrets=np.array([[0, 1], [2, 3]]),
     )
 

@@ -10,10 +10,12 @@ from sorites.errors import SpecError
 from sorites.models.features import ideal
 from sorites.models.routing import Routing, uniform
 from sorites.models.srelu import SReLU
-from sorites.papers.lego.arms import Arm, Decoding, self_training
+from sorites.papers.lego.arms import Arm, Decoding, attention_map, gathered, self_trained
 from sorites.papers.lego.grids import Study
+from sorites.supervision import Draw, Pooled, Rewritten
+from sorites.tasks import Lego, room_for
 from sorites.tasks.actions import action_named
-from sorites.training.lego_decoder import advance, evaluate, labelled, lesson, room_for, sentences
+from sorites.training import train
 from sorites.training.lego_theory import SelfLabelled, self_train, train_routing, two_steps
 
 ACTION = action_named("S3")
@@ -55,48 +57,76 @@ SIZE = Decoding(12, 4, 8, 2, 16, length=3, batch=8, steps=4, checks=1, lengths=(
 ARMS = (Arm("C3"), Arm("S3", pool=5, residual=1.0, decay=1.0))
 
 
-def test_members_do_not_depend_on_company_or_chunks():
-    total = jnp.asarray(4)
-    whole, _ = advance(SIZE.members(ARMS), 4, 3, 8, total, together=False)
-    halves, _ = advance(SIZE.members(ARMS), 2, 3, 8, total, together=False)
-    halves, _ = advance(halves, 2, 3, 8, total, together=False)
-    beside, _ = advance(SIZE.members(ARMS), 4, 3, 8, total, together=True)
-    np.testing.assert_allclose(whole.model.readout, halves.model.readout, atol=1e-6)
-    np.testing.assert_allclose(whole.model.readout, beside.model.readout, atol=1e-4)
-    np.testing.assert_array_equal(whole.model.residual, [0.0, 1.0])
-    scores = evaluate(whole, (3, 6), 4, together=False)
-    assert scores.values.shape == (2, 2)
-    assert scores.predicate.shape == (2, 2, 6)
+@pytest.fixture(scope="module")
+def trained():
+    """Two arms, then self-training to a longer sentence."""
+    return train(SIZE.runs(ARMS, (6,), 10, 2), [0, 0], "apart")
 
 
-def test_a_fixed_pool_repeats_and_an_action_keeps_to_its_tokens():
+def test_arms_share_a_program_and_grow_by_their_own_answers(trained):
+    found = gathered(SIZE, trained.history)
+    assert found["values"].shape == found["clauses"].shape == (1, 2, 2)
+    assert found["predicate"].shape == (2, 2, 6)
+    np.testing.assert_array_equal(trained.models.residual, [0.0, 1.0])  # a choice, not a weight
+    grown = self_trained(SIZE, (6,), trained.history)
+    assert grown["values6"].shape == (2, 2)
+    np.testing.assert_array_equal(grown["labels6"], trained.history.entry(2, "values@6"))
+    assert np.isfinite(grown["loss6"]).all()
+    task = SIZE.runs(ARMS)[0].task
+    rows = attention_map(trained.model(0), task.at(6), trained.secret(0), 4)
+    assert rows.shape == (6, 12)
+    np.testing.assert_allclose(rows.sum(axis=1), 1, rtol=1e-5)
+    order = (2, 0, 1, 5, 4, 3)
+    permuted = attention_map(trained.model(0), task.at(6), trained.secret(0), 4, order)
+    np.testing.assert_allclose(permuted[:, :6], rows[:, order], atol=1e-6)
+
+
+def test_a_member_does_not_depend_on_company(trained):
+    alone = train(SIZE.runs(ARMS, (6,), 10, 2)[1:], [0])
+    np.testing.assert_allclose(alone.models.readout[0], trained.models.readout[1], atol=1e-6)
+    beside = train(SIZE.runs(ARMS, (6,), 10, 2), [0, 0], "together")
+    np.testing.assert_allclose(beside.models.readout, trained.models.readout, atol=1e-4)
+
+
+def test_an_action_keeps_to_its_tokens():
     words = room_for([action_named("C3"), action_named("S4")], 12)
-    taught = lesson(action_named("C3"), words, 0, pool=5)
-    clauses = np.asarray(sentences(taught, words, jnp.arange(5), 3))
-    np.testing.assert_array_equal(clauses, np.asarray(sentences(taught, words, jnp.arange(5), 3)))
-    moves = clauses[:, :3, 1] - words.first_action
+    task = Lego("C3", 3, 12, words)
+    secret = task.draw(jax.random.key(0))
+    tokens = np.asarray(task.numbered(secret, jnp.arange(5, dtype=jnp.uint32)).tokens)
+    np.testing.assert_array_equal(tokens, task.numbered(secret, jnp.arange(5, dtype=jnp.uint32)).tokens)
+    moves = tokens[:3, 1] - words.first_action
     assert moves.min() >= 0
     assert moves.max() < 3
 
 
-def test_a_member_labels_longer_sentences():
-    one = jax.tree.map(lambda leaf: leaf[0], SIZE.members(ARMS))
-    plain, noisy, strict = labelled(one, 5, 30), labelled(one, 5, 30, noise=1.0), labelled(one, 5, 30, confidence=0.5)
-    assert plain.clauses.shape == (30, 11, 5)
-    assert int(plain.kept) == 30
-    assert 0 <= float(plain.right) <= 1
-    assert (noisy.clauses[:, 6:, 4] != plain.clauses[:, 6:, 4]).any()
-    assert int(strict.kept) < 30
-    stages = list(self_training(SIZE, SIZE.members(ARMS), (4,), 6, 2, noise=0.1, confidence=0.01))
-    assert stages[0][1].labels.shape == (2,)
+def test_a_teacher_writes_labels_for_longer_sentences(trained):
+    task, teacher, key = SIZE.runs(ARMS)[0].task.at(5), trained.model(0), jax.random.key(4)
+
+    def pool(**fields):
+        return Rewritten(Pooled(30, 4), **fields).prepare(task, None, key, teacher)
+
+    plain, noisy, strict = pool(), pool(noise=1.0), pool(confidence=0.9)
+    assert plain.tokens.shape == (11, 5, 30)
+    assert plain.own
+    np.testing.assert_array_equal(plain.tokens[:6], noisy.tokens[:6])
+    changed = np.asarray(noisy.tokens[6:, 4] != plain.tokens[6:, 4])
+    values = np.asarray(plain.tokens[6:, 4]) >= task.vocabulary.first_value  # a young teacher may write other words
+    np.testing.assert_array_equal(changed, values & (np.asarray(plain.tokens[6:, 4]) < task.vocabulary.blank))
+    assert 0 <= float(strict.weight.mean()) < 1
+    draw = Draw(None, plain, jnp.zeros((), jnp.uint32), key, teacher)
+    assert Rewritten(Pooled(30, 4)).chains(task, draw, key).tokens.shape == (11, 5, 4)
+    with pytest.raises(SpecError, match="give the stage freeze=True"):
+        Rewritten(Pooled(30, 4)).prepare(task, None, key, None)
+    with pytest.raises(SpecError, match="how='soft'"):
+        Rewritten(Pooled(30, 4), "soft")
 
 
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: evaluate(SIZE.members(ARMS), (3, 40), 2), "length=40"),
-        (lambda: lesson(action_named("C3"), room_for([ACTION], 12), 0, pool=-1), "pool=-1"),
-        (lambda: lesson(action_named("S5"), room_for([ACTION], 12), 0), "room"),
+        (lambda: Lego("C3", 3, 12).at(40), "length=40"),
+        (lambda: SIZE.runs((Arm("C3", pool=-1),)), "size=-1"),
+        (lambda: Lego("S5", 3, 12, room_for([ACTION], 12)), "room"),
         (lambda: Study(ways=("slow",)), "slow"),
         (lambda: Study(actions=("C6",)), "pair"),
     ],

@@ -9,7 +9,7 @@ import pytest
 from sorites.errors import SpecError
 from sorites.models import open_gates
 from sorites.tasks import Parity
-from sorites.training import GD, RULES, Adam, Frozen, Normalised, Quantised, Sign
+from sorites.training import GD, RULES, Adam, AdamW, Clip, Decay, Frozen, Normalised, Quantised, Sign
 
 RATE = 0.3
 rng = np.random.default_rng(0)
@@ -37,7 +37,11 @@ RULED = [  # a rule, and its first update by hand
     (Sign(RATE, tolerance=0.5), lambda w, g: -RATE * np.where(np.abs(g) <= 0.5 * LARGEST, 0, np.sign(g))),
     (Normalised(RATE), lambda w, g: -RATE * g / NORM),
     (Adam(RATE), lambda w, g: -RATE * g / (np.abs(g) + 1e-8)),
-    (Adam(RATE, decay=0.1), lambda w, g: -RATE * (g / (np.abs(g) + 1e-8) + 0.1 * w)),
+    (AdamW(RATE), lambda w, g: -RATE * g / (np.abs(g) + 1e-8)),
+    (Clip(GD(RATE), NORM / 2), lambda w, g: -RATE * g / 2),
+    (Clip(GD(RATE), 2 * NORM), lambda w, g: -RATE * g),
+    (Decay(GD(RATE), 10), lambda w, g: -RATE * g),
+    (AdamW(RATE, decay=0.1), lambda w, g: -RATE * (g / (np.abs(g) + 1e-8) + 0.1 * w)),
     (Quantised(GD(RATE)), lambda w, g: rounded(w, -RATE * g)),
     (Quantised(Sign(RATE)), lambda w, g: rounded(w, -RATE * np.sign(g))),
 ]
@@ -48,7 +52,7 @@ def name(rule):
     return type(rule).__name__ if inner is None else f"{type(rule).__name__}({name(inner)})"
 
 
-PLAIN = [GD(RATE), Sign(RATE), Normalised(RATE), Adam(RATE)]
+PLAIN = [GD(RATE), Sign(RATE), Normalised(RATE), Adam(RATE), AdamW(RATE)]
 
 
 @eqx.filter_jit
@@ -92,7 +96,7 @@ def test_halves_round_up():
         assert (moved.gates == end).all()
 
 
-@pytest.mark.parametrize("rule", [*PLAIN, Adam(RATE, decay=0.1), Quantised(GD(RATE))], ids=name)
+@pytest.mark.parametrize("rule", [*PLAIN, AdamW(RATE, decay=0.1), Quantised(GD(RATE))], ids=name)
 def test_frozen_parts_stand_still_and_the_others_move_as_if_alone(rule):
     update = first_update(Frozen(rule, ("gates",)), PARAMS, GRADIENT)
     assert not update.gates.any()
@@ -112,7 +116,7 @@ def test_a_new_rate_does_not_retrace():
     for make in makers:
         for rate in (0.1, 0.2, np.float32(0.3), 1):
             counted(make(rate))
-    counted(Adam(0.1, decay=0.01, momentum=0.8))
+    counted(AdamW(0.1, decay=0.01, momentum=0.8))
     assert len(traces) == len(makers)
 
 
@@ -126,3 +130,17 @@ def test_a_rate_is_positive(make, rate):
 def test_a_misspelt_part_is_refused():
     with pytest.raises(SpecError, match=r"a frozen part is a field of the model: 'gate'; use its name"):
         Frozen(GD(RATE), ("gate",)).transformation().update(GRADIENT, (), PARAMS)
+
+
+def test_a_decaying_rate_falls_to_its_end():
+    rule = Decay(GD(RATE), 4, by=0.5)
+    transformation = rule.transformation()
+    state, moves = transformation.init(PARAMS), []
+    for _ in range(4):
+        update, state = transformation.update(GRADIENT, state, PARAMS)
+        moves.append(np.asarray(update.gates / GRADIENT.gates).mean())
+    np.testing.assert_allclose(moves, [-RATE * share for share in (1, 0.875, 0.75, 0.625)], rtol=1e-5)
+    with pytest.raises(SpecError, match="what decays is a rate: Quantised has none"):
+        Decay(Quantised(GD(RATE)), 4)
+    with pytest.raises(SpecError, match="a norm is a positive number"):
+        Clip(GD(RATE), 0.0)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ..errors import SpecError
 
 COMMANDS = {
-    "list": "claims, figures, papers, tasks or models",
+    "list": "claims, figures, papers, tasks, models or cells",
     "show": "one claim or figure: statement, paper, code, parameters, last verdict",
     "verify": "check claims; any parameter of a claim is a flag",
     "figure": "draw a figure: PNG, PDF and the data as Parquet",
@@ -50,7 +50,8 @@ def build() -> argparse.ArgumentParser:
                                   parents=[shared, scaled] if name in ("verify", "figure", "reproduce") else [shared])
         for name, text in COMMANDS.items()
     }  # fmt: skip
-    made["list"].add_argument("what", choices=("claims", "figures", "papers", "tasks", "models"))
+    made["list"].add_argument("what", choices=("claims", "figures", "papers", "tasks", "models", "cells"))
+    made["list"].add_argument("--paper", metavar="SLUG", help="claims or figures of one paper")
     made["show"].add_argument("id", help="LI-14, or log-icot/2b")
     made["verify"].add_argument("ids", nargs="*", metavar="ID")
     made["verify"].add_argument("--paper", metavar="SLUG", help="all claims of one paper")
@@ -58,13 +59,19 @@ def build() -> argparse.ArgumentParser:
     made["figure"].add_argument("id", metavar="SLUG/FIG")
     made["figure"].add_argument("--out", metavar="DIR", default="figures")
     made["run"].add_argument("file", nargs="?", metavar="FILE.py[:NAME]", help="a Run, or a function that returns one")
-    for flag, text in (("task", "parity, and, or, nand, nor, xor"), ("model", "see: sorites list models"),
-                       ("supervision", "log-icot, icot, direct, teacher-forcing")):  # fmt: skip
+    for flag, text in (("task", "see: sorites list tasks"), ("model", "see: sorites list models"),
+                       ("supervision", "direct, teacher-forcing, icot, log-icot, own-soft, own-greedy, process-reward, "
+                        "outcome-reward, self-training")):  # fmt: skip
         made["run"].add_argument(f"--{flag}", help=text)
-    for flag, default in (("bits", 16), ("sparsity", 4), ("batch", 500), ("steps", 200), ("every", 25)):
-        made["run"].add_argument(f"--{flag}", type=int, default=default, help=f"default {default}")
-    made["run"].add_argument("--rate", type=float, default=0.1, help="of Adam, default 0.1")
-    made["run"].add_argument("--decomposition", default="tree", help="tree or serial")
+    for flag, default in (("bits", 16), ("sparsity", 4), ("length", 3)):
+        made["run"].add_argument(f"--{flag}", type=int, default=default, help=f"of the task, default {default}")
+    made["run"].add_argument("--decomposition", default="tree", help="tree, serial or flat")
+    made["run"].add_argument("--action", default="C3", help="the group of lego and composition, default C3")
+    made["run"].add_argument("--variables", type=int, default=0, help="of lego, default two more than twice the length")
+    for flag in ("batch", "steps", "every"):
+        made["run"].add_argument(f"--{flag}", type=int, help="default: the model's own")
+    made["run"].add_argument("--rate", type=float, help="default: the model's own")
+    made["run"].add_argument("--goal", metavar="METRIC=VALUE", help="what counts as solved, as padded.answer=1")
     made["run"].add_argument("--seeds", metavar="N", default="8", help="members, default 8")
     made["reproduce"].add_argument("--paper", metavar="SLUG", help="one paper only")
     made["reproduce"].add_argument("--out", metavar="DIR", default="reproduction")

@@ -1,5 +1,6 @@
 """sorites run FILE.py[:NAME], or the same from flags"""
 
+import dataclasses
 import importlib.util
 import sys
 import traceback
@@ -8,12 +9,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ..errors import SpecError
+from ..errors import SpecError, require
 from .common import console, emit, nearest, open_store, progress
 
 
 def execute(options: Any) -> int:
+    from ..training import Run
+
     run = from_file(options.file) if options.file else from_flags(options)
+    if options.file and options.goal:
+        run = Run(run.model, run.stages, goal_of(options.goal, "--goal"))
     try:
         seeds = int(options.overrides["seeds"])
     except ValueError:
@@ -27,10 +32,16 @@ def execute(options: Any) -> int:
         screen.print(history)
         solved = members["solved_at"].drop_nulls()
         screen.print(
-            f"{len(solved)} of {seeds} members solved; {int(members['diverged'].sum())} diverged.",
+            f"{len(solved)} of {seeds} members solved ({_said(run.goal)}); {int(members['diverged'].sum())} diverged.",
             highlight=False,
         )
     return 0
+
+
+def _said(goal: Any) -> str:
+    if goal is None:
+        return "no goal was named"
+    return f"{goal.metric} {'≤' if goal.falls else '≥'} {float(goal.reaches):g}"
 
 
 def from_file(spec: str) -> Any:
@@ -77,23 +88,35 @@ def _own_errors(path: str) -> Iterator[None]:
 
 
 def from_flags(options: Any) -> Any:
-    """A Boolean task, a model and a curriculum by name."""
+    """A task, a model and a supervision by name."""
     from ..models import MODELS
-    from ..supervision import Sampled
-    from ..tasks import GATES, Boolean
-    from ..training import CURRICULA, Adam, Evaluation, Run, stages
+    from ..training.cells import SUPERVISIONS, TASKS, Sizes, run_named
 
-    for flag, known in (("task", GATES), ("model", MODELS), ("supervision", CURRICULA)):
+    for flag, known in (("task", TASKS), ("model", MODELS), ("supervision", SUPERVISIONS)):
         value = getattr(options, flag)
         if value is None:
             raise SpecError(f"sorites run needs a file, or --task, --model and --supervision: --{flag} is missing; "
                             f"use one of {', '.join(known)}")  # fmt: skip
         if value not in known:
             raise nearest(flag, value, known)
-    task = Boolean(options.bits, options.sparsity, options.task, options.decomposition)
-    plan = CURRICULA[options.supervision](task.layout)
-    evaluation = Evaluation(every=options.every)
-    return Run(
-        MODELS[options.model](task),
-        stages(task, plan, Sampled(options.batch), Adam(options.rate), options.steps, evaluation),
+    sizes = Sizes(*(getattr(options, field.name) for field in dataclasses.fields(Sizes)))
+    chosen = {name: getattr(options, name) for name in ("rate", "batch", "steps", "every")}
+    for name, value in chosen.items():
+        require(value is None or value > 0, f"a number above zero: {name}={value}; leave it out for the model's own")
+    return run_named(
+        options.task, options.model, options.supervision, sizes, **chosen, goal=goal_of(options.goal, "--goal")
     )
+
+
+def goal_of(text: str | None, flag: str) -> Any:
+    """padded.answer=0.99 as an Until; a loss falls to its value."""
+    from ..training import Until
+
+    if text is None:
+        return None
+    metric, equals, value = text.partition("=")
+    try:
+        require(bool(metric and equals), "")
+        return Until(metric, float(value), falls="loss" in metric or "error" in metric)  # pyright: ignore
+    except ValueError:
+        raise SpecError(f"a goal is METRIC=VALUE: {flag} {text!r}; write for example padded.answer=1") from None

@@ -35,8 +35,9 @@ class Defaults:
 class AbstractModel(eqx.Module):
     """`eqx.filter_vmap` over the model makes the ensemble; a batch of chains has its own, often faster, form."""
 
-    defaults: ClassVar[Defaults] = Defaults(rate=0.1, batch=500, steps=500)
+    defaults: ClassVar[Defaults] = Defaults(rate=0.1, batch=500, steps=200)
     causal: ClassVar[bool] = False  # whether no thought can see a later position, shown or not
+    chances: ClassVar[bool] = True  # whether what it says are chances, which sampled thoughts need
     sees_itself: ClassVar[bool] = False  # whether a shown thought enters what is said about that very thought
 
     def refuses(self, layout: Layout, alphabet: Alphabet) -> str | None:

@@ -68,7 +68,7 @@ class Decoder(AbstractModel):
     residual: Float[Array, ""]  # how much of the stream passes around attention and feed-forward: 0 none, 1 as usual
     spec: DecoderSpec = eqx.field(static=True)
 
-    defaults: ClassVar[Defaults] = Defaults(1e-3, 128, 1500, 50, "adam", "cross-entropy")
+    defaults: ClassVar[Defaults] = Defaults(2e-3, 128, 600, 25, "adam", "cross-entropy")
 
     def refuses(self, layout: Layout, alphabet: Alphabet) -> str | None:
         if layout.slots != SLOTS or layout.inputs != layout.thoughts + 1:

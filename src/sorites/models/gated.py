@@ -18,7 +18,7 @@ from jaxtyping import Array, Float
 
 from ..tasks import AbstractTask, Chain, Layout
 from .base import AbstractModel, in_chain_coordinates, own_layout_only, padded_signs
-from .links import AbstractLink, AbstractParityLink, link_named
+from .links import AbstractLink, link_named
 from .said import Signs
 
 Live = tuple[Float[Array, "_node _source"], ...]  # per layer: (thoughts of the level) x (lower positions)
@@ -57,7 +57,7 @@ class Gated(AbstractModel):
 
     weights: Live
     layout: Layout = eqx.field(static=True)
-    link: AbstractParityLink = eqx.field(static=True)
+    link: AbstractLink = eqx.field(static=True)
 
     def refuses(self, layout, alphabet):
         return own_layout_only(self, layout, alphabet)
@@ -75,14 +75,14 @@ class Gated(AbstractModel):
     def read_batch(self, chains: Chain, depth: int | None = None, key=None) -> Signs:
         return self.read(chains, depth)
 
-    def attend(self, chains: Chain):
+    def attend(self, chains: Chain | None = None):
         return in_chain_coordinates(self.attention(), self.layout)
 
     def attention(self) -> Live:
         return tuple(jax.nn.softmax(weight, axis=-1) for weight in self.weights)
 
 
-def gated(task: AbstractTask, link: str | AbstractParityLink = "cosine") -> Gated:
+def gated(task: AbstractTask, link: str | AbstractLink = "cosine") -> Gated:
     """Zero weights: uniform attention, as Algorithm 1 starts."""
     weights = tuple(jnp.zeros(shape) for shape in live_shapes(task.layout))
     return Gated(weights=weights, layout=task.layout, link=link_named(link))

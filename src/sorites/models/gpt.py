@@ -29,7 +29,7 @@ class GPT(AbstractModel):
     start: bool = eqx.field(static=True, default=True)
 
     causal: ClassVar[bool] = True
-    defaults: ClassVar[Defaults] = Defaults(1e-3, 256, 1500, 50, "adam", "cross-entropy")
+    defaults: ClassVar[Defaults] = Defaults(2e-3, 128, 600, 25, "adam", "cross-entropy")
 
     def refuses(self, layout: Layout, alphabet: Alphabet) -> str | None:
         if alphabet != self.alphabet:

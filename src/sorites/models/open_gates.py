@@ -46,7 +46,7 @@ class OpenGates(AbstractModel):
             thoughts = gate * block + (1 - gate) * thoughts
         return Signs(thoughts[:, None])
 
-    def attend(self, chains: Chain):
+    def attend(self, chains: Chain | None = None):
         return in_chain_coordinates(self.attention(), self.layout)
 
     def full_attention(self) -> Float[Array, "layer thought position"]:

@@ -4,6 +4,7 @@ prediction = W2 tanh(W1 x + b1) + b2,   one output per thought, from the inputs 
 """
 
 import math
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -12,7 +13,7 @@ from jaxtyping import Array, Float, Key
 
 from ..errors import require
 from ..tasks import AbstractTask, Chain, Layout
-from .base import AbstractModel, own_layout_only, padded_signs
+from .base import AbstractModel, Defaults, own_layout_only, padded_signs
 from .said import Signs
 
 
@@ -36,6 +37,9 @@ class Perceptron(AbstractModel):
             offset=jnp.zeros_like(self.offset),
             layout=self.layout,
         )
+
+    chances: ClassVar[bool] = False  # any number
+    defaults: ClassVar[Defaults] = Defaults(rate=0.01, batch=500, steps=1000, every=50)
 
     def refuses(self, layout, alphabet):
         return own_layout_only(self, layout, alphabet)

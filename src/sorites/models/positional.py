@@ -61,7 +61,7 @@ class Positional(AbstractModel):
     def attention(self) -> tuple[Float[Array, "_query _source"], ...]:
         return (self.full_attention(),)
 
-    def attend(self, chains: Chain):
+    def attend(self, chains: Chain | None = None):
         return in_chain_coordinates(self.attention(), self.layout)
 
     def own(self, chains: Chain, key, how: str, depth: int | None = None):

@@ -44,7 +44,7 @@ class Reader(AbstractModel):
     def read_batch(self, chains: Chain, depth: int | None = None, key=None) -> Signs:
         return self.read(chains, depth)
 
-    def attend(self, chains: Chain):
+    def attend(self, chains: Chain | None = None):
         return in_chain_coordinates(self.attention(), self.layout)
 
     def attention(self) -> Live:

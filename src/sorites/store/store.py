@@ -56,7 +56,7 @@ class Store:
         require(len(seeds) > 0, "an ensemble needs at least one seed: seeds=0; use 1 or more")
         each = [runs] * len(seeds) if isinstance(runs, Run) else list(runs)
         _require_alike(each)
-        group = group or (FEW if each[0].model.weights_count > LARGE else GROUP)
+        group = group if group is not None else (FEW if each[0].model.weights_count > LARGE else GROUP)
 
         def missing(places: list[int]) -> Kept:
             chosen = [each[place] for place in places]

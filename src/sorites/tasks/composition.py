@@ -23,7 +23,9 @@ def operation(name_or_table) -> Array | np.ndarray:
         return np.asarray(group_named(name_or_table).product, np.int32)
     table = np.asarray(name_or_table, np.int32)
     require(
-        table.ndim == 2 and table.shape[0] == table.shape[1] >= 2 and table.min() >= 0 and table.max() < len(table),
+        table.ndim == 2
+        and table.shape[0] == table.shape[1] >= 2
+        and bool(table.min() >= 0 and table.max() < len(table)),
         f"an operation is a square table of the numbers 0 to m - 1: shape={table.shape}; correct the table",
     )
     return table

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..errors import require
 from ..models import Positional, Signs
-from ..supervision import CrossEntropy
+from ..supervision import CrossEntropy, Own
 from .member import born, enter, evaluate
 from .stage import Run, Stage
 
@@ -38,6 +38,10 @@ def refuses(run: Run, stage: Stage) -> str | None:
         if not np.take_along_axis(allowed, children, axis=1).all():
             return "a thought sees what it is computed from: the mask hides its children; use another mask"
     for term in stage.taught:
+        if isinstance(term.prefix, Own) and term.prefix.how == "sampled" and not model.chances:
+            return f"sampled thoughts need chances: {type(model).__name__} says any number; use another model"
+        if isinstance(term.prefix, Own) and term.prefix.how == "soft" and not task.alphabet.signs:
+            return f"soft thoughts need signs: the task has {task.alphabet}; use greedy or sampled thoughts"
         if isinstance(term.signal, CrossEntropy) and _by_means(run, stage):
             return (
                 f"cross-entropy needs a chance for every token: {type(model).__name__} starts certain of some; "

@@ -159,7 +159,7 @@ def _chunks(stage: Stage, goal: Until | None, members: Member, lanes: str, chunk
 
 @eqx.filter_jit
 def _look(plan: tuple[Stage, Until | None], members: Member, lanes: str) -> tuple[Member, dict]:
-    return _spread_over(lambda plan, member: look(*plan, member), lanes)(plan, members)
+    return _spread_over(lambda plan, member: look(plan[0], plan[1], member), lanes)(plan, members)
 
 
 @eqx.filter_jit(donate="all-except-first")

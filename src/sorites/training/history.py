@@ -70,7 +70,7 @@ class History:
                 "samples": self.samples,
                 "diverged": self.diverged,
                 "censored": self.censored,
-            }  # fmt: skip
+            }
         )
 
     def save(self, path: str | Path) -> Path:
@@ -115,11 +115,20 @@ class History:
     def __rich__(self):
         from rich.table import Table
 
-        table = Table("stage", "steps", *self.metrics, title=f"{len(self.seeds)} members, medians at stage ends")
-        for stage in np.unique(self.stage):
-            medians = [np.nanmedian(self.end(int(stage), name)) for name in self.metrics]
-            table.add_row(str(stage), str(self.step[self.stage == stage][-1]), *(f"{m:.4g}" for m in medians))
+        count = len(self.seeds)
+        title = f"{count} member{'s' if count > 1 else ''}, median at the end of each stage; of a level, the lowest"
+        stages = np.unique(self.stage)
+        steps = [f"stage {stage}, step {self.step[self.stage == stage][-1]}" for stage in stages]
+        table = Table("metric", *steps, title=title)
+        for name in self.metrics:
+            ends = [self.end(int(stage), name).reshape(count, -1) for stage in stages]
+            lowest = [_median([np.nanmin(row) for row in end if not np.isnan(row).all()]) for end in ends]
+            table.add_row(name, *lowest)
         return table
+
+
+def _median(values: list) -> str:
+    return f"{np.median(values):.4g}" if values else "·"
 
 
 def _final(values: np.ndarray) -> np.ndarray:

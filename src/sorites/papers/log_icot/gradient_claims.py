@@ -65,7 +65,7 @@ def _sensitivity(size: Data) -> Evidence:
             slopes = _slopes(model, chains, depth)
             for layer in range(depth):
                 largest = np.abs(slopes[layer][:, :moving]).max(axis=(0, 1))
-                bound = gated_laws.sensitivity_bound(model.link.slope, depth, layer + 1, np.asarray(scores[layer]))
+                bound = gated_laws.sensitivity_bound(model.link.slope, depth, layer + 1, np.asarray(scores[layer]))  # pyright: ignore
                 found = worst(found, float((largest / bound).max()))
     return Evidence((at_most("largest derivative / bound", found, 1, ROUNDING),))
 
@@ -81,7 +81,7 @@ def _bounded_gradient(size: Data) -> Evidence:
             slopes = _slopes(model, chains, stage)
             moving = layout.ends[stage] - layout.inputs
             square = sum((slope[:, :moving] ** 2).sum(axis=(1, 2, 3)) for slope in slopes[:stage])
-            bound = gated_laws.gradient_bound(model.link.slope, size.sparsity, stage)
+            bound = gated_laws.gradient_bound(model.link.slope, size.sparsity, stage)  # pyright: ignore
             found = worst(found, float(jnp.sqrt(square).max()) / bound)
     return Evidence((at_most("largest gradient norm / bound", found, 1, ROUNDING),))
 

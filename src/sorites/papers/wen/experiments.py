@@ -235,7 +235,7 @@ class RepeatedData(Net):
                 stops=self.stops,
                 layers=layers,
                 heads=heads,
-            )  # fmt: skip
+            )
             for size in self.sizes
             for seed in range(self.seeds)
             for rate in self.rates
