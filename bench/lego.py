@@ -35,31 +35,35 @@ def ours(length: int, count: int, steps: int, repeats: int, lengths: list[int]) 
     import equinox as eqx
     import jax
     import jax.numpy as jnp
-    from sorites.training.lego_decoder import advance, sentences
 
-    from sorites.models.decoder import rollout
     from sorites.papers.lego.arms import Arm, Decoding
+    from sorites.training.member import born, enter, pool, step
 
-    size = Decoding(VARIABLES, seeds=1, batch=BATCH, length=TRAINED)
-    members = size.members((Arm("S5"),))
-    one = jax.tree.map(lambda leaf: leaf[0], members)
-    write = eqx.filter_jit(
-        lambda model, predicates, given: rollout(model, predicates, given, jnp.asarray(predicates.shape[1]))
-    )
+    size = Decoding(VARIABLES, seeds=1, batch=BATCH, length=TRAINED, lengths=(TRAINED,))
+    [run] = size.runs((Arm("S5"),))
+    stage = run.stages[0]
+    member = enter(stage, born(run, jnp.asarray(0)))
+    write = eqx.filter_jit(lambda model, chains: model.write(chains, jax.random.key(0), "greedy"))
+
+    @eqx.filter_jit
+    def train(member):
+        arrays, static = eqx.partition(member, eqx.is_array)
+        chains = pool(stage, member)
+
+        def body(arrays, _):
+            return eqx.filter(step(stage, eqx.combine(arrays, static), chains)[0], eqx.is_array), None
+
+        return jax.lax.scan(body, arrays, None, length=steps)[0]
 
     def roll(length: int) -> dict:
-        clauses = sentences(one.lesson, one.model.spec.vocabulary, jnp.arange(count), length)
-        return timed(lambda: jax.block_until_ready(write(one.model, clauses[:, :length], clauses[:, length])), repeats)
+        chains = stage.task.at(length).numbered(member.secret, jnp.arange(count, dtype=jnp.uint32))
+        return timed(lambda: jax.block_until_ready(write(member.model, chains)), repeats)
 
-    together = jax.default_backend() != "cpu"
-    total = jnp.asarray(steps)
-    step = timed(
-        lambda: jax.block_until_ready(advance(members, steps, TRAINED, BATCH, total, together=together)), repeats
-    )
+    trained = timed(lambda: jax.block_until_ready(train(member)), repeats)
     return {
         "device": jax.devices()[0].device_kind,
         "rollout": roll(length),
-        "training": {key: value / steps for key, value in step.items()},
+        "training": {key: value / steps for key, value in trained.items()},
         "curve": {each: roll(each)["best"] for each in lengths},
     }
 

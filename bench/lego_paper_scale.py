@@ -20,8 +20,9 @@ import jax
 import numpy as np
 import optax
 
-from sorites.papers.lego.arms import gathered, training
-from sorites.papers.lego.grids import LARGE, SMOKE, Study, mapped, staged
+from sorites.papers.lego.arms import gathered, self_trained
+from sorites.papers.lego.grids import LARGE, SMOKE, Study, mapped, self_training
+from sorites.training import train
 
 BEGUN = time.perf_counter()
 
@@ -30,15 +31,14 @@ def elapsed() -> float:
     return time.perf_counter() - BEGUN
 
 
-def train(size: Study, way: str) -> tuple:
-    checks, members = [], size.members(size.arms(way))
-    for each, check in training(size, members):
-        members = each
-        checks.append(check)
-        longest = np.median(check.scores.values[:, -1])
-        print(f"  {elapsed():6.1f} s  step {check.step:6d}  loss {np.median(check.loss):.2e}  median all values right "
+def trained(size: Study, way: str) -> tuple:
+    members = train(size.runs(size.arms(way)), list(range(size.seeds)) * len(size.actions), chunk=1)
+    found = gathered(size, members.history)
+    for check, step in enumerate(found["step"]):
+        longest = np.median(found["values"][check, :, -1])
+        print(f"  {elapsed():6.1f} s  step {step:6d}  loss {np.median(found['loss'][check]):.2e}  median all values right "
               f"at L={size.lengths[-1]}: {longest:.2f}", flush=True)  # fmt: skip
-    return members, gathered(checks)
+    return members, found
 
 
 def table(size: Study, way: str, found: dict[str, np.ndarray]) -> None:
@@ -77,7 +77,7 @@ def main() -> None:
             continue
         begun = elapsed()
         print(f"{way}: {len(size.actions)} actions x {size.seeds} seeds")
-        members, found = train(size, way)
+        members, found = trained(size, way)
         arrays |= {f"{way}/{field}": values for field, values in found.items()}
         np.savez_compressed(out / "ensembles.npz", **arrays)
         table(size, way, found)
@@ -86,12 +86,11 @@ def main() -> None:
         note(way, begun)
         longest, begun = elapsed() - begun, elapsed()
         if way == "fresh":
-            stages: dict[str, np.ndarray] = {}
-            for stage in staged(size, members):
-                stages |= stage
-                shown = {name: np.round(array.mean(axis=0), 3).tolist() for name, array in stage.items()}
-                print(f"  {elapsed():6.1f} s  self-trained: {shown}", flush=True)
-                np.savez_compressed(out / "self-training.npz", **stages)
+            history = train(self_training(size), range(size.seeds)).history
+            stages = self_trained(size, size.stages, history)
+            shown = {name: np.round(array.mean(axis=0), 3).tolist() for name, array in stages.items()}
+            print(f"  {elapsed():6.1f} s  self-trained: {shown}", flush=True)
+            np.savez_compressed(out / "self-training.npz", **stages)
             note("self-training", begun)
     print(f"done in {elapsed():.1f} s on {about['device']}: {about['seconds']}")
 

@@ -37,7 +37,7 @@ def main() -> None:
             history = train(runs, seeds).history
             seconds = round(time.perf_counter() - begun, 2)
             history.save(out / f"{figure}--{name}.npz")
-            solved = int((history.last("accuracy") == 1).sum())
+            solved = int((history.last("padded.answer") == 1).sum())
             about["ensembles"][f"{figure}--{name}"] = seconds
             print(f"{figure:12s} {name:24s} {seconds:8.2f} s   {solved}/{len(seeds)} solved", flush=True)
             (out / "about.json").write_text(json.dumps(about, indent=1) + "\n")

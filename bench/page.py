@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from sorites.drawing import COLOURS, QUIET, new_figure, style
+from sorites.report.cells import markdown
 
 ROOT = Path(__file__).parents[1]
 
@@ -83,6 +84,7 @@ def main() -> None:
               f"{peak['8']:.0f} MiB with eight.", "", "![Cost of a cached rollout](lego-rollout.png)", ""]  # fmt: skip
     (ROOT / "docs" / "bench.md").write_text("\n".join(lines))
     draw(recorded("lego-cpu")["sorites"]["curve"])
+    (ROOT / "docs" / "cells.md").write_text(markdown())
 
 
 if __name__ == "__main__":

@@ -122,7 +122,7 @@ def main() -> None:
             def work(part=part, way=way, runs=runs, seeds=seeds, stored=stored) -> str:
                 history = train(runs, seeds).history
                 exact = updates_to_exact(history)
-                stored[f"{way}|thoughts"], stored[f"{way}|updates"] = history.last("thoughts"), exact
+                stored[f"{way}|thoughts"], stored[f"{way}|updates"] = history.last("rolled.levels"), exact
                 np.savez_compressed(options.out / f"{part}.npz", **stored)
                 return f"{int(np.isfinite(exact).sum())}/{len(seeds)} exact, {int(history.samples.sum()):,} chains"
 

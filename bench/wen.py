@@ -18,17 +18,16 @@ SIZE = {"bits": 30, "sparsity": 3, "layers": 1, "heads": 4, "width": 64, "hidden
 
 
 def ours(chain: bool, seconds: float) -> float:
-    """One pupil, as long as asked."""
-    from sorites.training.sequences import Course, Pupil, teach
+    """One member, as long as asked."""
+    from sorites.papers.wen.experiments import Net
+    from sorites.training import train
 
-    from sorites.models import Architecture
-    from sorites.tasks import Sequences
-
-    task = Sequences(SIZE["bits"], SIZE["sparsity"] if chain else 0)
-    architecture = Architecture(SIZE["layers"], SIZE["heads"], SIZE["width"], SIZE["hidden"])
-    course = Course(task, architecture, SIZE["batch"], SIZE["every"], probed=0)
-    pupil = Pupil(0, SIZE["sparsity"], 1e-4, 10**6, stops=False)
-    return teach(course, [pupil], seconds=seconds).pace
+    size = {name: SIZE[name] for name in ("layers", "heads", "width", "hidden", "batch", "every")}
+    net = Net(**size, spread=0.02, probed=0)
+    case = net.case(
+        0, SIZE["bits"], SIZE["sparsity"], 1e-4, SIZE["batch"] * 10**6, SIZE["sparsity"] * chain, stops=False
+    )
+    return train(case.run, [0], seconds=seconds).pace
 
 
 def main() -> None:

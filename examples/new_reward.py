@@ -10,15 +10,14 @@ import sorites as so
 class Asymmetric(so.AbstractSignal):
     """REINFORCE on the model's own sampled thoughts, judged by the gate applied to its own prefix."""
 
-    def __call__(self, scores, labels, where, tokens):
+    def __call__(self, said, labels, where, tokens):
         reward = jnp.where(labels == tokens, 1.0, -2.0)
-        likelihood = (1 + tokens * scores[:, :, 0]) / 2
-        return so.weighted(-jax.lax.stop_gradient(reward) * jnp.log(likelihood), where)
+        return so.weighted(-jax.lax.stop_gradient(reward) * said.log_prob(tokens), where)
 
 
 task = so.Parity(bits=12, sparsity=4)
 where = np.ones((task.layout.thoughts, 1))
 taught = so.Supervision(so.Own("sampled"), so.FromPrefix(), where, Asymmetric())
-evaluation = so.Evaluation(probes=(so.Answer(rolls=True), so.ChildMass()))
+evaluation = so.Evaluation(probes=(so.Outcome("rolled"), so.ChildMass()))
 plan = so.stages(task, [taught], so.Sampled(500), so.Adam(0.1), steps=200, evaluation=evaluation)
 run = so.Run(so.positional(task, mask="previous-level"), plan)

@@ -22,7 +22,7 @@ class MajorityThenParity(so.AbstractTask):
         tokens = jnp.ones((14, 1, count), jnp.int8).at[:12, 0].set(so.Parity(12, 2).inputs(key, count))
         for position in (12, 13):  # each thought from its children as they stand
             tokens = tokens.at[position].set(self.relabel(secret, tokens)[position - 12])
-        return so.Chain(tokens, jnp.ones((14, count), bool))
+        return so.Chain(tokens, self.layout)
 
 
 task = MajorityThenParity()

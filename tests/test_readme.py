@@ -39,7 +39,7 @@ def test_the_python_example_runs(tmp_path, monkeypatch):
 
 def test_there_is_an_example_of_each_kind():
     assert [path.stem for path in EXAMPLES] == [
-        f"new_{kind}" for kind in ("curriculum", "gate", "mask", "reward", "task")
+        f"new_{kind}" for kind in ("class_task", "curriculum", "gate", "mask", "model", "probe", "reward", "task")
     ]
 
 
@@ -50,4 +50,4 @@ def test_examples_train(path):
     assert isinstance(run, Run)
     history = train(run, range(2)).history
     assert not history.diverged.any()
-    assert all(np.isfinite(values).all() for values in history.metrics.values())
+    assert all(np.isfinite(history.last(name)).all() for name in history.metrics)

@@ -46,13 +46,13 @@ class Positional(AbstractModel):
     def read_batch(self, chains: Chain, depth: int | None = None, key=None) -> Signs:
         return self.read(chains)
 
-    def read_level(
-        self, attention: Float[Array, "thought position"], tokens: Num[Array, "known batch"], level: int
+    def read_round(
+        self, attention: Float[Array, "thought position"], tokens: Num[Array, "known batch"], first: int, last: int
     ) -> Float[Array, "here batch"]:
-        """Scores of one level's thoughts over a batch; only the positions that its mask allows are read."""
-        inputs, start, end = self.layout.inputs, self.layout.ends[level - 1], self.layout.ends[level]
-        read = np.flatnonzero(self.mask(self.layout)[start:end].any(axis=0))
-        rows = attention[start - inputs : end - inputs, read[0] : read[-1] + 1]
+        """Means of some thoughts over a batch; only the positions that their mask allows are read."""
+        inputs = self.layout.inputs
+        read = np.flatnonzero(self.mask(self.layout)[inputs + first : inputs + last].any(axis=0))
+        rows = attention[first:last, read[0] : read[-1] + 1]
         return self.link(rows @ tokens[read[0] : read[-1] + 1].astype(rows.dtype))
 
     def full_attention(self) -> Float[Array, "thought position"]:
@@ -65,15 +65,15 @@ class Positional(AbstractModel):
         return in_chain_coordinates(self.attention(), self.layout)
 
     def own(self, chains: Chain, key, how: str, depth: int | None = None):
-        """Level by level over the batch: each level reads the few positions that its mask allows."""
+        """Round by round over the batch: each reads the few positions that its mask allows."""
         layout, attention = self.layout, self.full_attention()
         tokens = chains.tokens[: layout.inputs, 0]
         tokens = tokens.astype(attention.dtype) if how == "soft" else tokens
         said = []
-        for level in range(1, layout.depth + 1):
-            here = Signs(self.read_level(attention, tokens, level)[:, None])
+        for number, (first, last) in enumerate(self.rounds(layout), start=1):
+            here = Signs(self.read_round(attention, tokens, first, last)[:, None])
             said.append(here.means)
-            token = here.choose(how, jax.random.fold_in(key, level))[:, 0].astype(tokens.dtype)
+            token = here.choose(how, jax.random.fold_in(key, number))[:, 0].astype(tokens.dtype)
             tokens = jnp.concatenate([tokens, token])
         return tokens[:, None], Signs(jnp.concatenate(said))
 
