@@ -36,7 +36,7 @@ def trained(size: Study, way: str) -> tuple:
     found = gathered(size, members.history)
     for check, step in enumerate(found["step"]):
         longest = np.median(found["values"][check, :, -1])
-        print(f"  {elapsed():6.1f} s  step {step:6d}  loss {np.median(found['loss'][check]):.2e}  median all values right "
+        print(f"  {elapsed():6.1f} s  step {step:6d}  loss {np.median(found['loss'][check]):.2e}  all values right "
               f"at L={size.lengths[-1]}: {longest:.2f}", flush=True)  # fmt: skip
     return members, found
 

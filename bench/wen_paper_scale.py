@@ -29,10 +29,11 @@ import optax
 sys.path.insert(0, str(Path(__file__).parent))
 
 
-from sorites.models.gpt import released_code
-from sorites.papers.wen.experiments import FreshData, one_pass
+from sorites.models.network import released_code
+from sorites.papers.wen.experiments import FreshData, Net, one_pass
 from sorites.papers.wen.grids import LARGE, PAPER_NET
 from sorites.statistics import median_time
+from sorites.training import train
 
 BEGUN = time.perf_counter()
 

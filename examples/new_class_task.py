@@ -5,12 +5,10 @@ import jax.numpy as jnp
 
 import sorites as so
 
-RING, MOVES = 6, 5
-
 
 class Ring(so.AbstractTask):  # moves 2 2 1 0 2 on a ring of 6: thoughts 4 5 5 1
-    layout = so.Layout(inputs=MOVES, levels=tuple(range(1, MOVES)))  # a place after every move but the first
-    alphabet = so.Alphabet(vocab=RING, signs=False)
+    layout = so.Layout(inputs=5, levels=tuple(range(1, 5)))  # a place after every move but the first
+    alphabet = so.Alphabet(vocab=6, signs=False)
 
     def draw(self, key):
         return ()
@@ -19,11 +17,11 @@ class Ring(so.AbstractTask):  # moves 2 2 1 0 2 on a ring of 6: thoughts 4 5 5 1
         return jnp.array([[0, 1], [5, 2], [6, 3], [7, 4]])
 
     def relabel(self, secret, tokens):
-        return (tokens[jnp.array([0, 5, 6, 7])] + tokens[1:MOVES]) % RING
+        return (tokens[jnp.array([0, 5, 6, 7])] + tokens[1:5]) % 6
 
     def sample(self, secret, key, count):
-        moves = jax.random.randint(key, (MOVES, 1, count), 0, 3)
-        return so.Chain(jnp.concatenate([moves, jnp.cumsum(moves, axis=0)[1:] % RING]), self.layout)
+        moves = jax.random.randint(key, (5, 1, count), 0, 3)
+        return so.Chain(jnp.concatenate([moves, jnp.cumsum(moves, axis=0)[1:] % 6]), self.layout)
 
 
 task = Ring()

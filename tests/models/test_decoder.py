@@ -54,7 +54,7 @@ def test_a_batch_is_each_of_its_chains(fields, chains):
 def test_the_loss_counts_every_answer_and_slot(chains):
     model, taught = made(), teacher_forcing(TASK.layout, CrossEntropy())
     logits = model.read_batch(chains).logits
-    chosen = jnp.take_along_axis(jax.nn.log_softmax(logits), chains.tokens[5:, :, :, None], axis=-1)
+    chosen = jnp.take_along_axis(jax.nn.log_softmax(logits), jnp.moveaxis(chains.tokens[5:], -1, 0)[..., None], axis=-1)
     loss = taught(model, TASK, None, chains, None)
     np.testing.assert_allclose(loss, -chosen.sum() / 6, rtol=1e-5)
 

@@ -52,18 +52,18 @@ def test_signals_are_weighted_means_of_their_formula(signal, terms):
         odds = Odds(jnp.log1p(means) - jnp.log1p(-means))  # the same chances, said otherwise
         for said in (Signs(means), odds):
             np.testing.assert_allclose(signal(said, *rest), expected, rtol=1e-10)
-        logits = jnp.log(jnp.stack([1 + means, 1 - means], axis=-1) / 2)
+        logits = jnp.moveaxis(jnp.log(jnp.stack([1 + means, 1 - means], axis=-1) / 2), 2, 0)
         bits = [(1 - each) // 2 if each.ndim == 3 else each for each in rest]
         if not isinstance(signal, Squared):  # of classes: the distance between two distributions, half as long
             np.testing.assert_allclose(signal(Classes(logits), *bits), expected, rtol=1e-10)
 
 
 def test_cross_entropy():
-    logits = rng.normal(size=(THOUGHTS, SLOTS, BATCH, 4))
+    logits = rng.normal(size=(BATCH, THOUGHTS, SLOTS, 4))
     labels = rng.integers(0, 4, (THOUGHTS, SLOTS, BATCH))
     probability = np.exp(logits) / np.exp(logits).sum(axis=-1, keepdims=True)
-    chosen = np.take_along_axis(probability, labels[..., None], axis=-1)[..., 0]
-    expected = -(np.log(chosen).mean(axis=-1) * WHERE).sum()
+    chosen = np.take_along_axis(probability, np.moveaxis(labels, -1, 0)[..., None], axis=-1)[..., 0]
+    expected = -(np.log(chosen).mean(axis=0) * WHERE).sum()
     with jax.enable_x64(True):
         said, *rest = (jnp.asarray(a) for a in (logits, labels, WHERE, labels))
         found = CrossEntropy()(Classes(said), *rest)

@@ -70,7 +70,7 @@ def test_the_same_spec_and_seeds_are_bit_identical(run, trained):
 
 
 def test_nothing_recompiles_for_new_data(run, trained):
-    programs = (ensemble._advance, ensemble._compiled)
+    programs = (ensemble._advance, ensemble._begin, ensemble._compiled)
     before = [program._cached._cache_size() for program in programs]
     other = train(with_adam(run, rate=0.1, decay=0.01), [7, 8, 9], lanes="together")  # secrets are new too
     shifted = eqx.tree_at(lambda r: r.model.weights, run, replace_fn=lambda w: jax.tree.map(lambda x: x + 1, w))

@@ -241,7 +241,8 @@ def histories():
 
 
 HISTORIES = {name: (run, seeds) for name, run, seeds in histories()}
-SOME = ("LI/gated/log-icot", "LI/reader/icot", "LI/pool", "LI/algorithm-one", "LI/rolled", "KS/consistent", "KS/log-steps",
+SOME = ("LI/gated/log-icot", "LI/reader/icot", "LI/pool", "LI/algorithm-one", "LI/rolled", "KS/consistent",
+        "KS/log-steps",
         "RS/rl", "RS/sft", "RS/group", "RS/blocks", "RS/and-serial", "RS/noise")  # fmt: skip
 
 

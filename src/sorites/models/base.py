@@ -66,7 +66,7 @@ class AbstractModel(eqx.Module):
         keys = None if key is None else jax.random.split(key, chains.tokens.shape[-1])
         axes = (-1, None if key is None else 0)
         said = jax.vmap(lambda chain, key: self.read(chain, depth, key), in_axes=axes)(chains, keys)
-        return jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 0, 2), said)
+        return said.batch_last()
 
     def rounds(self, layout: Layout) -> Rounds:
         """Ranges of thoughts that are written at once: the levels, unless thoughts of a level read each other."""
@@ -96,7 +96,7 @@ class AbstractModel(eqx.Module):
             said.append(here)
             token = here.choose(how, jax.random.fold_in(key, number)).astype(tokens.dtype)
             tokens = tokens.at[layout.inputs + first : layout.inputs + last].set(token)
-        return tokens, jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *said)
+        return tokens, said[0].joined(said)
 
     def attend(self, chains: Chain) -> Maps:
         """On request: per layer the attention of every thought on every position of the chain. Rows may sum to less

@@ -98,7 +98,7 @@ class Decoder(AbstractModel):
             certain = jnp.where(jnp.arange(words.size) == words.blank, 0.0, -1e30)
             full = jnp.broadcast_to(certain, (*logits.shape[:-2], SLOTS, words.size))
             logits = full.at[..., jnp.asarray(self.spec.slots), :].set(logits)
-        return Classes(jnp.moveaxis(logits, 0, 2) if logits.ndim == 4 else logits)
+        return Classes(logits)
 
     def _clauses(self, chains: Chain) -> Int[Array, "*batch clause slot"]:
         """All but the last answer; what is not shown is blank."""

@@ -69,7 +69,7 @@ class GPT(AbstractModel):
             margin = logits[..., 0] - logits[..., 1]  # bit 0 is +1
             return Odds(margin.T.reshape(-1, slots, *margin.shape[:-1]))
         rows = logits.reshape(*logits.shape[:-2], -1, slots, logits.shape[-1])
-        return Classes(jnp.moveaxis(rows, 0, 2) if rows.ndim == 4 else rows)
+        return Classes(rows)
 
     def read(self, chain: Chain, depth: int | None = None, key=None) -> AbstractSaid:
         numbers, hidden = self._sequence(chain)

@@ -2,11 +2,12 @@
 none of them knows whether a token is a sign, a bit or a clause.
 
 Signs known by their mean (links, polynomials), signs known by their log odds (a GPT: a mean saturates in float32, and
-the log-probability of the other sign becomes -inf), and classes known by their logits. Axes: thought, slot, batch where
-there is one, then class.
+the log-probability of the other sign becomes -inf), and classes known by their logits. Axes: thought, slot, then the batch
+where there is one; logits have the batch first and the class last.
 """
 
 import abc
+from collections.abc import Sequence
 
 import equinox as eqx
 import jax
@@ -36,7 +37,7 @@ class AbstractSaid(eqx.Module):
 
     @abc.abstractmethod
     def mean(self) -> Float[Array, "thought slot *rest"]:
-        """Signs: in [-1, 1]. Classes: probabilities, the class axis last."""
+        """Signs: in [-1, 1]. Classes: probabilities."""
 
     @abc.abstractmethod
     def entropy(self) -> Means:
@@ -73,6 +74,15 @@ class AbstractSaid(eqx.Module):
     def of(self, thoughts: slice) -> "AbstractSaid":
         """Only about some thoughts."""
         return jax.tree.map(lambda leaf: leaf[thoughts], self)
+
+    @staticmethod
+    def joined(parts: "Sequence[AbstractSaid]") -> "AbstractSaid":
+        """What was said about some thoughts, then about others."""
+        return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
+
+    def batch_last(self) -> "AbstractSaid":
+        """From a leading batch axis, as `jax.vmap` leaves it, to this form's own place for it."""
+        return jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 0, -1), self)
 
 
 class AbstractSigns(AbstractSaid):
@@ -143,28 +153,47 @@ class Odds(AbstractSigns):
 
 
 class Classes(AbstractSaid):
-    """Classes by their logits."""
+    """Classes by their logits. The batch comes first here: tokens move to the logits, which are many times larger."""
 
-    logits: Float[Array, "thought slot *batch class"]
+    logits: Float[Array, "*batch thought slot class"]
+
+    def _moved(self, tokens: Array) -> Array:
+        """Batch last to batch first."""
+        return jnp.moveaxis(tokens, -1, 0) if self.logits.ndim > 3 else tokens
+
+    def _back(self, values: Array) -> Array:
+        return jnp.moveaxis(values, 0, -1) if self.logits.ndim > 3 else values
 
     def _at(self, values: Array, tokens: Tokens) -> Array:
-        return jnp.take_along_axis(values, tokens[..., None].astype(int), axis=-1)[..., 0]
+        chosen = self._moved(tokens)[..., None].astype(int)
+        return jnp.take_along_axis(values, chosen, axis=-1)[..., 0]
+
+    def of(self, thoughts):
+        return Classes(self.logits[..., thoughts, :, :])
+
+    @staticmethod
+    def joined(parts):
+        return Classes(jnp.concatenate([part.logits for part in parts], axis=-3))
+
+    def batch_last(self):
+        return self
 
     def log_prob(self, tokens):
-        return self._at(self.logits, tokens) - jax.nn.logsumexp(self.logits, axis=-1)
+        return self._back(self._at(self.logits, tokens) - jax.nn.logsumexp(self.logits, axis=-1))
 
     def greedy(self):
-        return jnp.argmax(self.logits, axis=-1)
+        return self._back(jnp.argmax(self.logits, axis=-1))
 
     def sample(self, key):
-        return jax.random.categorical(key, self.logits, axis=-1)
+        return self._back(jax.random.categorical(key, self.logits, axis=-1))
 
     def mean(self):
+        """Probabilities, batch first and class last."""
         return jax.nn.softmax(self.logits, axis=-1)
 
     def entropy(self):
         logs = jax.nn.log_softmax(self.logits, axis=-1)
-        return -jnp.sum(jnp.exp(logs) * jnp.where(logs > -1e9, logs, 0), axis=-1)
+        return self._back(-jnp.sum(jnp.exp(logs) * jnp.where(logs > -1e9, logs, 0), axis=-1))
 
     def agreement(self, tokens, labels):
         return jnp.where(tokens == labels, 1.0, -1.0)
@@ -174,7 +203,7 @@ class Classes(AbstractSaid):
 
     def error(self, labels):
         chance = self.mean()
-        return 0.5 * (jnp.sum(chance**2, axis=-1) - 2 * self._at(chance, labels) + 1)
+        return self._back(0.5 * (jnp.sum(chance**2, axis=-1) - 2 * self._at(chance, labels) + 1))
 
     def right(self, labels):
         return self.greedy() == labels

@@ -10,9 +10,15 @@ from ..supervision import CrossEntropy, Own
 from .member import born, enter, evaluate
 from .stage import Run, Stage
 
+_checked: set[tuple] = set()  # a run of the same structure need not be looked at again
+
 
 def check(run: Run) -> None:
     """The model reads every stage's chains, its mask hides no child, its signals are finite, its goals are measured."""
+    leaves, structure = jax.tree.flatten(run)
+    known = (structure, *((np.shape(leaf), jax.numpy.result_type(leaf)) for leaf in leaves))
+    if known in _checked:
+        return
     for stage in run.stages:
         refusal = refuses(run, stage)
         require(refusal is None, refusal or "")
@@ -24,6 +30,7 @@ def check(run: Run) -> None:
                 until is None or until.metric in found,
                 f"a goal is something measured: {until and until.metric!r}; use one of {', '.join(sorted(found))}",
             )
+    _checked.add(known)
 
 
 def refuses(run: Run, stage: Stage) -> str | None:
