@@ -10,7 +10,7 @@ from sorites.papers.wen.bound_claims import Repeated
 from sorites.papers.wen.data_claims import Sizes
 from sorites.papers.wen.entropy_claims import Lengths
 from sorites.papers.wen.experiments import OnePass, best
-from sorites.papers.wen.grids import Complexity, Passes, shape
+from sorites.papers.wen.grids import Complexity, Repetitions, shape
 from sorites.papers.wen.representation_claims import Learners, Networks, Precision
 from sorites.papers.wen.setting import Small
 from sorites.papers.wen.three_steps import Recipe
@@ -69,8 +69,8 @@ def test_the_best_rate_counts():
         (lambda: OnePass(rates=(0.0,)).pupils(2), "rate=0.0"),
         (lambda: shape("0L2H"), "4L2H"),
         (lambda: Complexity(layers=2, heads=1), "shapes=2L1H"),
-        (lambda: Passes(shapes=()), "a shape or more"),
-        (lambda: Passes(probed=0), "probed=0"),
+        (lambda: Repetitions(shapes=()), "a shape or more"),
+        (lambda: Repetitions(probed=0), "probed=0"),
         (lambda: Batch(bits=4, sparsity=8), "sparsity=8"),
         (lambda: Repeated(trials=0), "trials=0"),
         (lambda: Sizes(bits=40), "bits=40"),

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from ..errors import require
-from ..tasks import Alphabet, Chain, Layout, Lego
+from ..tasks import AbstractTask, Alphabet, Chain, Layout, Lego
 from ..tasks.lego import SLOTS, Vocabulary
 from .base import AbstractModel, Defaults
 from .said import Classes
@@ -255,7 +255,7 @@ def drawn(spec: DecoderSpec, key: Key[Array, ""], residual: float = 0.0) -> Deco
 
 
 def decoder(
-    task: Lego,
+    task: AbstractTask,
     token_width: int = 16,
     width: int = 64,
     heads: int = 2,
@@ -268,6 +268,7 @@ def decoder(
 ) -> Decoder:
     """A decoder for LEGO sentences; its weights are drawn per member by `fresh`."""
     require(isinstance(task, Lego), f"the decoder reads LEGO's clauses: task={type(task).__name__}; use Lego, or a gpt")
+    assert isinstance(task, Lego)
     words = task.vocabulary
     spec = DecoderSpec(words, token_width, width, heads, hidden, normalised, positions, longest, slots)
     shape = eqx.filter_eval_shape(lambda: drawn(spec, jax.random.key(0)))

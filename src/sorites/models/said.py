@@ -2,8 +2,8 @@
 none of them knows whether a token is a sign, a bit or a clause.
 
 Signs known by their mean (links, polynomials), signs known by their log odds (a GPT: a mean saturates in float32, and
-the log-probability of the other sign becomes -inf), and classes known by their logits. Axes: thought, slot, then the batch
-where there is one; logits have the batch first and the class last.
+the log-probability of the other sign becomes -inf), and classes known by their logits. Axes: thought, slot, then the
+batch where there is one; logits have the batch first and the class last.
 """
 
 import abc
@@ -173,7 +173,7 @@ class Classes(AbstractSaid):
 
     @staticmethod
     def joined(parts):
-        return Classes(jnp.concatenate([part.logits for part in parts], axis=-3))
+        return Classes(jnp.concatenate([part.logits for part in parts], axis=-3))  # pyright: ignore
 
     def batch_last(self):
         return self

@@ -162,7 +162,7 @@ def _chunks(stage: Stage, goal: Until | None, members: Member, lanes: str, chunk
 @eqx.filter_jit
 def _begin(plan: tuple[Stage, Until | None], members: Member, lanes: str) -> tuple[Member, dict]:
     """Enter the stage, and a first look."""
-    return _spread_over(lambda plan, member: look(*plan, enter(plan[0], member)), lanes)(plan, members)
+    return _spread_over(lambda plan, member: look(plan[0], plan[1], enter(plan[0], member)), lanes)(plan, members)
 
 
 def _one_by_one(plan: tuple[Stage, Until | None], members: Member, count: int, chunk: int, lanes: str):

@@ -33,7 +33,7 @@ def literal_gradient(model: Positional, task: Boolean, secret, shares) -> jax.Ar
     advantage = shares @ reward
 
     def likelihoods(model):
-        return (1 + tokens * model.read_batch(chains)[:, 0, 0]) / 2
+        return (1 + tokens * model.read_batch(chains).mean()[:, 0]) / 2
 
     chance = likelihoods(model)
     weight = jax.lax.stop_gradient(jnp.prod(chance, axis=0)) / 2**task.bits

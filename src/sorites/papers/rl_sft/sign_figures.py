@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 
 from ...drawing import COLOURS, QUIET, new_figure
 from ...models import Positional
-from ...supervision import CountChain, Hinge, Pooled, Supervision, Unlearned, self_generated
+from ...supervision import CountChain, Draw, Hinge, Pooled, Supervision, Unlearned, self_generated
 from ...tasks import Boolean
 from ..figure import Figure, Frames
 from .exact import pretrained, secret_of, signs, with_weights
@@ -45,7 +45,8 @@ def _policy(size: Signs, training) -> Frames:
     secret = secret_of(task)
     goal = np.zeros((task.layout.thoughts, task.layout.positions))
     np.put_along_axis(goal, np.asarray(task.children(secret)), 1.0, axis=1)
-    exact = CountChain()(lambda *_: 0.0, pretrained(task), task, secret, None, jax.random.key(0))  # pyright: ignore
+    draw = Draw(secret, None, jnp.zeros((), jnp.uint32), jax.random.key(0), None)
+    _, exact = CountChain().gradient(lambda *_: jnp.zeros(()), pretrained(task), task, draw)
     panels = [_table("(a) goal: 1/2 on the children", goal), _table("(b) exact, by counting", -signs(exact.weights))]  # pyright: ignore
     for name, taught in estimators(task).items():
         if name != "REINFORCE, token":

@@ -11,7 +11,7 @@ from ...errors import require
 from ...ledger import Claim, Comparison, Erratum, Evidence, at_least, at_most, equal, interval_inside, shown
 from ...models import policy_for
 from ...statistics import mean_interval
-from ...supervision import ExpectedReward, PolicyGradient, Sampled, Supervision, credit, process_reward
+from ...supervision import Draw, ExpectedReward, PolicyGradient, Sampled, Supervision, credit, process_reward
 from ...tasks import Boolean
 from ...theory import count_chain, sign_dynamics
 from ...theory.count_chain import GATE_COEFFICIENTS
@@ -82,7 +82,8 @@ def estimates(task: Boolean, taught: Supervision, secret, keys, samples: int) ->
 
     def one(key):
         objective = lambda model, chains, key: taught(model, task, secret, chains, key)  # noqa: E731
-        return -Sampled(samples)(objective, pretrained(task), task, secret, None, key).weights  # pyright: ignore
+        draw = Draw(secret, None, jnp.zeros((), jnp.uint32), key, None)
+        return -Sampled(samples).gradient(objective, pretrained(task), task, draw)[1].weights
 
     return jax.lax.map(one, keys)
 
