@@ -135,7 +135,7 @@ def test_powers_of_a_noisy_number(power):
         (lambda: Decoding(steps=100, checks=3), "checks=3"),
         (lambda: Decoding(seeds=0), "seeds=0"),
         (lambda: dataclasses.replace(TINY, stages=(15,)), "stages=\\(15,\\)"),
-        (lambda: CLAIMS["L20"].check(dataclasses.replace(TINY, lengths=(5, 20))), "10 and 20"),
+        (lambda: CLAIMS["L20"].check(dataclasses.replace(TINY, lengths=(5, 20), stages=(20,))), "10 and 20"),
     ],
 )
 def test_settings_that_cannot_run_are_refused(make, words):

@@ -9,7 +9,7 @@ from sorites.papers.wen.block_claims import Batch
 from sorites.papers.wen.bound_claims import Repeated
 from sorites.papers.wen.data_claims import Sizes
 from sorites.papers.wen.entropy_claims import Lengths
-from sorites.papers.wen.experiments import OnePass, best
+from sorites.papers.wen.experiments import FreshData, best
 from sorites.papers.wen.grids import Complexity, Repetitions, shape
 from sorites.papers.wen.representation_claims import Learners, Networks, Precision
 from sorites.papers.wen.setting import Small
@@ -64,7 +64,7 @@ def test_the_best_rate_counts():
         (lambda: Recipe(start="one"), "start='one'"),
         (lambda: Recipe(sparsity=0), "sparsity=0"),
         (lambda: shape("4x4"), "4L2H"),
-        (lambda: OnePass(heads=5).course(20, 3), "divisor"),
+        (lambda: FreshData(heads=5).cases(3, 3), "divisor"),
         (lambda: OnePass(bits=8).course(8, 3), "held_out"),
         (lambda: OnePass(rates=(0.0,)).pupils(2), "rate=0.0"),
         (lambda: shape("0L2H"), "4L2H"),

@@ -7,6 +7,7 @@ import numpy as np
 from ..errors import require
 from ..models import Positional, Signs
 from ..supervision import CrossEntropy, Own
+from ..tasks import AbstractTask
 from .member import born, enter, evaluate
 from .stage import Run, Stage
 
@@ -36,6 +37,8 @@ def check(run: Run) -> None:
 def refuses(run: Run, stage: Stage) -> str | None:
     """A sentence, where this stage cannot be trained."""
     task, model = stage.task, run.model
+    if _secret(task) != _secret(run.task):
+        return "the stages of one run share a secret: a later task has another shape of it; use secrets of one shape"
     refusal = model.refuses(task.layout, task.alphabet)
     if refusal is not None:
         return refusal
@@ -55,6 +58,12 @@ def refuses(run: Run, stage: Stage) -> str | None:
                 "use Squared or Hinge"
             )
     return None
+
+
+def _secret(task: AbstractTask) -> tuple:
+    """The shape of what a member has to find."""
+    leaves, structure = jax.tree.flatten(eqx.filter_eval_shape(lambda: task.draw(jax.random.key(0))))
+    return structure, *((leaf.shape, leaf.dtype) for leaf in leaves)
 
 
 def _by_means(run: Run, stage: Stage) -> bool:
