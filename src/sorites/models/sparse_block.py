@@ -52,7 +52,7 @@ class SparseBlock(eqx.Module):
         weights = jnp.concatenate([self.own @ table, self.seen @ table], axis=1)
         return LiteralBlock(table, table.T @ self.scores @ table, weights, self.head)
 
-    def read(self, bits: Int[Array, "batch position"], first: int) -> "Reading":
+    def read(self, bits: Int[Array, "batch position"], first: int) -> "Forward":
         """Everything that the gradients need, at the queries from `first` (0-based) on."""
         length = bits.shape[1]
         tokens = 2 * jnp.arange(length)[None] + bits
@@ -65,10 +65,10 @@ class SparseBlock(eqx.Module):
         spread = spread.reshape(*share.shape[:2], 2 * length)  # attention over tokens
         own, seen = self.own @ self.gram, self.seen @ self.gram  # <W_r, e>
         before = own.T[tokens[:, first:]] + spread @ seen.T
-        return Reading(tokens[:, first:], spread, before > 0, jax.nn.relu(before) @ self.head, seen)
+        return Forward(tokens[:, first:], spread, before > 0, jax.nn.relu(before) @ self.head, seen)
 
 
-class Reading(eqx.Module):
+class Forward(eqx.Module):
     """A batch as the block sees it, at the queries."""
 
     tokens: Int[Array, "batch query"]
@@ -78,7 +78,7 @@ class Reading(eqx.Module):
     seen: Float[Array, "neuron token"]
 
 
-def gradient(block: SparseBlock, reading: Reading, slope: Float[Array, "batch query"]) -> SparseBlock:
+def gradient(block: SparseBlock, reading: Forward, slope: Float[Array, "batch query"]) -> SparseBlock:
     """Coefficients of dL/dA and dL/dW for L = mean over the batch of sum_i loss_i, whose derivative by the output is
     `slope`; the embedding and h are frozen (zeros)."""
     count = slope.shape[0]

@@ -53,36 +53,36 @@ def train_features(features: Features, action: Action, rate: float, steps: int, 
     return FeatureHistory(np.arange(1, records + 1) * every, losses, eqx.tree_at(_trained, spread, moved))
 
 
-class Batch(NamedTuple):
+class Labelled(NamedTuple):
     actions: Int[Array, "batch length"]
     values: Int[Array, "batch chain"]  # labels, as far as they are needed
     weights: Float[Array, " batch"]  # 0 drops a sentence
     right: Float[Array, ""]  # share of labels that are true
 
 
-class AbstractSource(eqx.Module):
+class AbstractSentences(eqx.Module):
     @abc.abstractmethod
-    def __call__(self, step: Int[Array, ""]) -> Batch: ...
+    def __call__(self, step: Int[Array, ""]) -> Labelled: ...
 
 
-class Enumerated(AbstractSource):
+class TwoSteps(AbstractSentences):
     """All two-step sentences; only those that start at 0 where renaming values changes nothing (ideal features)."""
 
-    batch: Batch
+    batch: Labelled
 
-    def __call__(self, step: Int[Array, ""]) -> Batch:
+    def __call__(self, step: Int[Array, ""]) -> Labelled:
         return self.batch
 
 
-def two_steps(action: Action, starts: int | None = None) -> Enumerated:
+def two_steps(action: Action, starts: int | None = None) -> TwoSteps:
     moves = np.array(list(itertools.product(range(action.actions), repeat=2)))
     starts = action.values if starts is None else starts
     actions = jnp.asarray(np.tile(moves, (starts, 1)))
     values = chained(jnp.asarray(action.table), actions, jnp.asarray(np.repeat(np.arange(starts), len(moves))))
-    return Enumerated(Batch(actions, values, jnp.ones(len(actions)), jnp.ones(())))
+    return TwoSteps(Labelled(actions, values, jnp.ones(len(actions)), jnp.ones(())))
 
 
-class SelfLabelled(AbstractSource):
+class SelfLabelled(AbstractSentences):
     """Fresh sentences whose first `answers` labels a frozen earlier self writes greedily (Def. 5.1).
 
     `noise` replaces that share of labels by uniform values; `confidence` drops sentences in which the annotator gave
@@ -99,7 +99,7 @@ class SelfLabelled(AbstractSource):
     count: int = eqx.field(static=True)
     answers: int = eqx.field(static=True, default=2)
 
-    def __call__(self, step: Int[Array, ""]) -> Batch:
+    def __call__(self, step: Int[Array, ""]) -> Labelled:
         moves, starts, noisy, other = jax.random.split(jax.random.fold_in(self.key, step), 4)
         choices, states = self.table.shape
         actions = jax.random.randint(moves, (self.count, self.length), 0, choices)
@@ -109,7 +109,7 @@ class SelfLabelled(AbstractSource):
         labels = jnp.where(wrong, jax.random.randint(other, written.shape, 0, states), written)
         values = jnp.concatenate([start[:, None], labels], axis=1)
         truth = chained(self.table, actions[:, : self.answers], start)
-        return Batch(actions, values, self._kept(actions, values), (labels == truth[:, 1:]).mean())
+        return Labelled(actions, values, self._kept(actions, values), (labels == truth[:, 1:]).mean())
 
     def _kept(self, actions, values) -> Float[Array, " batch"]:
         """1 where the annotator was confident of every label."""
@@ -166,7 +166,7 @@ def _descend_routing(features, routing, source, terms: tuple[int, ...], numbers,
 def train_routing(
     features: Features,
     routing: Routing,
-    source: AbstractSource,
+    source: AbstractSentences,
     terms: tuple[int, ...],
     variables: int,
     steps: int,
@@ -184,7 +184,7 @@ def train_routing(
     return _descend_routing(features, routing, source, terms, numbers, rule, steps)
 
 
-class Stage(NamedTuple):
+class Grown(NamedTuple):
     length: int  # L that the stage trained on
     history: RoutingHistory
 
@@ -203,7 +203,7 @@ def self_train(
     until: float = 0.0,
     noise: float = 0.0,
     confidence: float = 0.0,
-) -> list[Stage]:
+) -> list[Grown]:
     """Algorithm 2 from stage 2 on: lengths 4, 8, 16, ..., each labelled by the stage before."""
     done, table = [], jnp.asarray(action.table)
     for number in range(2, stages + 2):
@@ -213,5 +213,5 @@ def self_train(
         )  # fmt: skip
         history = train_routing(features, routing, source, (2,), variables, steps, rate, slowing, until)
         routing = history.end
-        done.append(Stage(2**number, history))
+        done.append(Grown(2**number, history))
     return done

@@ -17,8 +17,8 @@ from ...tasks.lego import Vocabulary, chained
 from ...theory.precision import in_float64
 from ...training.lego_theory import (
     FeatureHistory,
+    Grown,
     RoutingHistory,
-    Stage,
     self_train,
     train_features,
     train_routing,
@@ -73,7 +73,7 @@ class Theory:
         """Algorithm 1 on simply transitive actions (both losses), Algorithm 2's stage 1.2 on others (second loss)."""
         return _routed(name, self)
 
-    def continued(self, name: str, stages: int, steps: int, samples: int) -> list[Stage]:
+    def continued(self, name: str, stages: int, steps: int, samples: int) -> list[Grown]:
         """Algorithm 2 from stage 2 on."""
         return _self_trained(name, self, stages, steps, samples)
 
@@ -91,7 +91,7 @@ def _routed(name: str, size: Theory) -> RoutingHistory:
 
 
 @functools.cache
-def _self_trained(name: str, size: Theory, stages: int, steps: int, samples: int) -> list[Stage]:
+def _self_trained(name: str, size: Theory, stages: int, steps: int, samples: int) -> list[Grown]:
     action = action_named(name)
     start, key = size.run(name).end, jax.random.key(0)
     return self_train(

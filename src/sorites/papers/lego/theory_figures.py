@@ -132,12 +132,12 @@ def _find_dilution(frames: Frames, size: Longer) -> str:
 
 
 @dataclasses.dataclass(frozen=True)
-class Levels(Theory):
+class Clippings(Theory):
     actions: tuple[str, ...] = ("C3", "C5", "C6", "S3", "S4", "S5")
     clippings: tuple[float, ...] = (2.0, 3.0, 4.0, 6.0)
 
 
-def _plateau(size: Levels, training) -> Frames:
+def _plateau(size: Clippings, training) -> Frames:
     rows = [
         {"action": name, "values": action_named(name).values, "clipping": clipping,
          "error": float(masses(_theory(size, clipping).run(name)).error[-1])}
@@ -146,7 +146,7 @@ def _plateau(size: Levels, training) -> Frames:
     return {"data": pl.DataFrame(rows)}
 
 
-def _draw_plateau(frames: Frames, size: Levels):
+def _draw_plateau(frames: Frames, size: Clippings):
     figure = new_figure(9.4, 3.9)
     left, right = figure.subplots(1, 2, sharey=True)
     data, middle = frames["data"], size.clippings[len(size.clippings) // 2]
@@ -175,7 +175,7 @@ def _draw_plateau(frames: Frames, size: Levels):
     return figure
 
 
-def _find_plateau(frames: Frames, size: Levels) -> str:
+def _find_plateau(frames: Frames, size: Clippings) -> str:
     data = frames["data"]
     cyclic = data.filter(pl.col("action").str.starts_with("C"))["error"]
     symmetric = data.filter(pl.col("action").str.starts_with("S"))["error"]
@@ -211,6 +211,6 @@ FIGURES = (
     Figure(
         "lego/plateau", "How far attention concentrates",
         "Attention error at the end of stage 2 by number of values and by clipping level; exact population gradients.",
-        {"tiny": Levels(60, 3.0, 100, actions=("C3", "S3"), clippings=(2.0, 4.0)), "quick": Levels()}, _plateau, _draw_plateau, _find_plateau, seconds=40,
+        {"tiny": Clippings(60, 3.0, 100, actions=("C3", "S3"), clippings=(2.0, 4.0)), "quick": Clippings()}, _plateau, _draw_plateau, _find_plateau, seconds=40,
     ),
 )  # fmt: skip

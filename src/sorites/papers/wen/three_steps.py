@@ -16,7 +16,7 @@ from jaxtyping import Array, Float, Int, Key
 
 from ...errors import require
 from ...models.sparse_block import (
-    Reading,
+    Forward,
     SparseBlock,
     embeddings,
     gradient,
@@ -93,7 +93,7 @@ def chains(
     return jnp.concatenate([inputs, first.astype(jnp.int32), thoughts[:, :-1]], axis=1), thoughts
 
 
-def slope(reading: Reading, targets: Int[Array, "batch thought"], loss: str) -> Float[Array, "batch thought"]:
+def slope(reading: Forward, targets: Int[Array, "batch thought"], loss: str) -> Float[Array, "batch thought"]:
     """d loss / d output: (-1)^y, for the hinge only while 1 + (-1)^y output > 0."""
     sign = 1.0 - 2.0 * targets
     return jnp.where(1 + sign * reading.output > 0, sign, 0) if loss == "hinge" else sign
