@@ -35,6 +35,7 @@ from .supervision import AbstractSource as AbstractSource
 from .supervision import Clipped as Clipped
 from .supervision import CrossEntropy as CrossEntropy
 from .supervision import ExactReward as ExactReward
+from .supervision import ExpectedReward as ExpectedReward
 from .supervision import FromPrefix as FromPrefix
 from .supervision import Hinge as Hinge
 from .supervision import OnePass as OnePass
@@ -42,6 +43,7 @@ from .supervision import Own as Own
 from .supervision import Passes as Passes
 from .supervision import PolicyGradient as PolicyGradient
 from .supervision import Pooled as Pooled
+from .supervision import Repeated as Repeated
 from .supervision import Rewritten as Rewritten
 from .supervision import Sampled as Sampled
 from .supervision import Shown as Shown

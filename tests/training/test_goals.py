@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sorites.errors import SpecError
-from sorites.models import gated, gpt, perceptron, positional
+from sorites.models import Odds, gated, gpt, perceptron, positional
 from sorites.probes import ChildMass, Elsewhere, Loss, Outcome
 from sorites.supervision import (
     Clipped,
@@ -58,7 +58,10 @@ def test_a_goal_may_be_any_metric_and_may_fall():
 def test_what_the_clock_ends_is_censored_not_finished():
     history = train(one(steps=40), [0, 1], seconds=0.0, chunk=2).history
     assert history.censored.all()
-    assert (history.step[-1], history.samples.tolist()) == (8, [8 * 16] * 2)  # the first chunk compiles and is free
+    assert (history.step[-1], history.samples.tolist()) == (4, [4 * 16] * 2)  # a chunk, compiled apart
+    plenty = train(one(), [0, 1], seconds=1e6)
+    assert not plenty.history.censored.any()
+    assert plenty.pace > 0
     assert not train(one(), [0]).history.censored.any()
 
 
@@ -162,3 +165,20 @@ def test_refusals_before_anything_compiles(make, words):
 
 def test_a_plan_still_takes_one_rule():
     assert len(stages(TASK, [FORCED[0]], Sampled(4), GD(1.0), 25)) == 1
+
+
+def test_what_a_model_says_has_a_shape():
+    class Slotless(type(gpt(TASK, width=16))):
+        def read_batch(self, chains, depth=None, key=None):
+            return Odds(super().read_batch(chains, depth, key).margin[:, 0])
+
+    made = gpt(TASK, width=16)
+    model = Slotless(made.net, made.pad, made.alphabet, made.start)
+    with pytest.raises(SpecError, match="says something about every thought and slot"):
+        train(one(model=model, taught=(teacher_forcing(TASK.layout, CrossEntropy()),)), [0])
+    with pytest.raises(SpecError, match=r"use range\(2\)"):
+        train(one(), 2)
+    with pytest.raises(SpecError, match="use PolicyGradient"):
+        Clipped(Squared(), 0.2)
+    with pytest.raises(SpecError, match=r"a metric is one of .*own.loss"):
+        train(one(), [0]).history.last("accuracy")

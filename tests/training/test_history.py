@@ -1,5 +1,6 @@
 """Histories: queries, joining, files, frames."""
 
+import dataclasses
 import io
 
 import numpy as np
@@ -76,3 +77,9 @@ def test_it_prints_itself(history):
     Console(file=out, width=100).print(history)
     assert "2 members" in out.getvalue()
     assert "0.25" in out.getvalue()
+
+
+def test_a_level_that_a_stage_does_not_have_hides_nothing(history):
+    levels = np.array([[[0.5, NAN], [0.9, NAN], [NAN, NAN]]] * 2, np.float32)
+    padded = dataclasses.replace(history, metrics={"levels": levels}, diverged=np.array([False, False]))
+    np.testing.assert_array_equal(padded.last("levels")[:, 0], np.float32([0.9, 0.9]))

@@ -136,10 +136,10 @@ def test_a_decaying_rate_falls_to_its_end():
     rule = Decay(GD(RATE), 4, by=0.5)
     transformation = rule.transformation()
     state, moves = transformation.init(PARAMS), []
-    for _ in range(4):
+    for _ in range(6):
         update, state = transformation.update(GRADIENT, state, PARAMS)
         moves.append(np.asarray(update.gates / GRADIENT.gates).mean())
-    np.testing.assert_allclose(moves, [-RATE * share for share in (1, 0.875, 0.75, 0.625)], rtol=1e-5)
+    np.testing.assert_allclose(moves, [-RATE * share for share in (1, 0.875, 0.75, 0.625, 0.5, 0.5)], rtol=1e-5)
     with pytest.raises(SpecError, match="what decays is a rate: Quantised has none"):
         Decay(Quantised(GD(RATE)), 4)
     with pytest.raises(SpecError, match="a norm is a positive number"):

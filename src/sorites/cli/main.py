@@ -63,7 +63,7 @@ def build() -> argparse.ArgumentParser:
                        ("supervision", "direct, teacher-forcing, icot, log-icot, own-soft, own-greedy, process-reward, "
                         "outcome-reward, self-training")):  # fmt: skip
         made["run"].add_argument(f"--{flag}", help=text)
-    for flag, default in (("bits", 16), ("sparsity", 4), ("length", 3)):
+    for flag, default in (("bits", 8), ("sparsity", 4), ("length", 3)):
         made["run"].add_argument(f"--{flag}", type=int, default=default, help=f"of the task, default {default}")
     made["run"].add_argument("--decomposition", default="tree", help="tree, serial or flat")
     made["run"].add_argument("--action", default="C3", help="the group of lego and composition, default C3")

@@ -2,6 +2,7 @@
 
 import dataclasses
 import importlib.util
+import math
 import sys
 import traceback
 from collections.abc import Iterator
@@ -12,17 +13,23 @@ from typing import Any
 from ..errors import SpecError, require
 from .common import console, emit, nearest, open_store, progress
 
+FLAGS = dict.fromkeys(("task", "model", "supervision", "rate", "batch", "steps", "every"))
+
 
 def execute(options: Any) -> int:
     from ..training import Run
 
     run = from_file(options.file) if options.file else from_flags(options)
+    if options.file:
+        given = [name for name, default in FLAGS.items() if getattr(options, name) != default]
+        require(not given, f"a file says what it trains: --{given[0] if given else ''}; edit the file, or leave it out")
     if options.file and options.goal:
         run = Run(run.model, run.stages, goal_of(options.goal, "--goal"))
     try:
         seeds = int(options.overrides["seeds"])
     except ValueError:
         raise SpecError(f"--seeds takes a whole number: seeds={options.overrides['seeds']!r}; give it one") from None
+    require(seeds >= 1, f"an ensemble needs at least one seed: seeds={seeds}; use 1 or more")
     with progress(options) as title:
         title("training")
         history = open_store(options).train(run, range(seeds)).history
@@ -116,7 +123,7 @@ def goal_of(text: str | None, flag: str) -> Any:
         return None
     metric, equals, value = text.partition("=")
     try:
-        require(bool(metric and equals), "")
+        require(bool(metric and equals) and math.isfinite(float(value)), "")
         return Until(metric, float(value), falls="loss" in metric or "error" in metric)  # pyright: ignore
     except ValueError:
         raise SpecError(f"a goal is METRIC=VALUE: {flag} {text!r}; write for example padded.answer=1") from None

@@ -33,12 +33,17 @@ class Defaults:
 
 
 class AbstractModel(eqx.Module):
-    """`eqx.filter_vmap` over the model makes the ensemble; a batch of chains has its own, often faster, form."""
+    """`eqx.filter_vmap` over the model makes the ensemble; a batch of chains has its own, often faster, form.
+
+    A thought must not read itself or a later thought; a model in which it may says so (`sees_itself`). `causal`:
+    whether no thought can see a later position, shown or not. `chances`: whether what it says are chances, which
+    sampled thoughts need. `defaults`: what trains it well where nobody says otherwise.
+    """
 
     defaults: ClassVar[Defaults] = Defaults(rate=0.1, batch=500, steps=200)
-    causal: ClassVar[bool] = False  # whether no thought can see a later position, shown or not
-    chances: ClassVar[bool] = True  # whether what it says are chances, which sampled thoughts need
-    sees_itself: ClassVar[bool] = False  # whether a shown thought enters what is said about that very thought
+    causal: ClassVar[bool] = False
+    chances: ClassVar[bool] = True
+    sees_itself: ClassVar[bool] = False
 
     def refuses(self, layout: Layout, alphabet: Alphabet) -> str | None:
         """A sentence, where this model cannot read such chains."""

@@ -57,7 +57,8 @@ class AbstractSaid(eqx.Module):
 
     @abc.abstractmethod
     def right(self, labels: Tokens) -> Bool[Array, "thought slot *batch"]:
-        """Whether the label is the likeliest token; a tie is not."""
+        """Whether the label is the likeliest token. Of signs a tie is wrong; of classes the first of the likeliest
+        counts."""
 
     def distance(self, labels: Tokens) -> Means:
         """How far the mean agreement is from certainty, from 0 to 2."""

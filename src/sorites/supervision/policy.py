@@ -78,6 +78,11 @@ class Clipped(AbstractSignal):
     with `reuse` takes several updates on one batch; on the first, r = 1 and this is the policy gradient."""
 
     signal: PolicyGradient
+
+    def __check_init__(self):
+        kind = type(self.signal).__name__
+        require(isinstance(self.signal, PolicyGradient), f"a ratio clips a policy gradient: {kind}; use PolicyGradient")
+
     ratio: Float[Array | np.ndarray, ""] = eqx.field(converter=_scalar)
 
     def __call__(self, said, labels, where, tokens):

@@ -24,7 +24,8 @@ class Reading(eqx.Module):
 
 
 class AbstractPrefix(eqx.Module):
-    """Reads a batch of true chains. Without a key nothing is dropped, and own thoughts are always the same."""
+    """Reads a batch of true chains. Without a key nothing is dropped, and own thoughts are always the same; own
+    thoughts are written and read without dropout."""
 
     @abc.abstractmethod
     def __call__(

@@ -14,7 +14,8 @@ from .sources import AbstractSource, _scalar
 
 
 class Rewritten(AbstractSource):
-    """Prefix and labels at once are the teacher's: a stage with `freeze` has one. A pool is rewritten once.
+    """Prefix and labels at once are the teacher's: a stage with `freeze` has one. A pool is
+    rewritten as a whole.
 
     noise: chance that a self-made token is another one. confidence: chains with a token that the teacher gave less
     probability than this are left out.

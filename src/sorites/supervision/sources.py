@@ -39,7 +39,8 @@ class AbstractSource(eqx.Module):
     """Makes chains, and differentiates an objective on them."""
 
     def prepare(self, task: AbstractTask, secret, key: Key[Array, ""], teacher: AbstractModel | None) -> Any:
-        """What is made once per stage: nothing, or a pool of chains."""
+        """What a stage keeps beside its batches: nothing, or a pool of chains. Made anew, and the same, for every
+        chunk."""
 
     @property
     @abc.abstractmethod

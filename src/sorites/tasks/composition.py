@@ -43,6 +43,7 @@ class Composition(AbstractTask):
     sparsity: int = eqx.field(static=True)
 
     def __init__(self, table, length: int, sparsity: int | None = None):
+        require(length >= 2, f"two or more elements are composed: length={length}; use 2 or more")
         self.table, self.length, self.sparsity = operation(table), length, length if sparsity is None else sparsity
         require(
             2 <= self.sparsity <= length,

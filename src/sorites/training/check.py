@@ -42,6 +42,12 @@ def refuses(run: Run, stage: Stage) -> str | None:
     refusal = model.refuses(task.layout, task.alphabet)
     if refusal is not None:
         return refusal
+    spoken, asked = _spoken(run, stage), (task.layout.thoughts, task.layout.slots, 2)
+    if spoken != asked:
+        return (
+            f"a model says something about every thought and slot: {spoken} of {asked} over two chains; return Signs "
+            "or Odds [thought, slot], or Classes [thought, slot, class], from `read`"
+        )
     if isinstance(model, Positional):
         children = np.asarray(task.children(task.draw(jax.random.key(0))))
         allowed = np.asarray(model.mask(task.layout))[task.layout.inputs :]
@@ -58,6 +64,16 @@ def refuses(run: Run, stage: Stage) -> str | None:
                 "use Squared or Hinge"
             )
     return None
+
+
+def _spoken(run: Run, stage: Stage) -> tuple[int, ...]:
+    """The shape of the tokens that it would choose for two chains."""
+
+    def choose():
+        chains = stage.task.sample(stage.task.draw(jax.random.key(0)), jax.random.key(1), 2)
+        return run.model.fresh(jax.random.key(2)).read_batch(chains).greedy()
+
+    return tuple(eqx.filter_eval_shape(choose).shape)
 
 
 def _secret(task: AbstractTask) -> tuple:

@@ -58,11 +58,12 @@ def train(
 ) -> Trained:
     """Train one member per seed; several runs (one per seed) may differ in any array: rates, weights, masks, steps.
 
-    lanes: "together" (vmap, for GPUs and small models), "apart" (one after another, which skips finished
-    members), or "auto". seconds: of training after the first chunk, which compiles; then the ensemble ends where it
-    stands, right-censored, and its history says so. shrink: together, finished members are dropped when only 1/shrink
-    are left (a new size is a new program).
+    lanes: "together" (vmap, for GPUs and small models), "apart" (one after another, which skips finished members), or
+    "auto". seconds: of training, compilation apart; after so many the ensemble ends at the next chunk where it stands,
+    right-censored, and its history says so. shrink: together, finished members are dropped when only 1/shrink are left
+    (a new size is a new program).
     """
+    require(not isinstance(seeds, int), f"seeds are a list: seeds={seeds}; use range({seeds})")
     seeds = [int(seed) for seed in seeds]
     runs = [runs] * len(seeds) if isinstance(runs, Run) else list(runs)
     require(len(seeds) > 0, "an ensemble needs at least one seed: seeds=0; use 1 or more")
@@ -113,7 +114,7 @@ def train(
 
 
 class Clock:
-    """Training time after each stage's first chunk, which compiles; what it was spent on."""
+    """Training time without compilation, and what it was spent on."""
 
     def __init__(self, seconds: float | None):
         self.limit, self.spent, self.chains = seconds, 0.0, 0.0
@@ -139,6 +140,9 @@ def _chunks(stage: Stage, goal: Until | None, members: Member, lanes: str, chunk
     plan = (dataclasses.replace(stage, reset=True, freeze=False), goal)
     yield members, jax.tree.map(lambda leaf: np.asarray(leaf)[:, None], found), np.zeros(1, int)
     active, running, here = np.arange(count), members, plan
+    if clock.limit is not None:  # compile first: time is for training
+        running, _ = _one_by_one(here, running, 0, chunk, lanes)
+        members = running
     for first in range(0, segments, chunk):
         finished = np.asarray(running.left | running.diverged)
         if finished.all():
@@ -151,7 +155,7 @@ def _chunks(stage: Stage, goal: Until | None, members: Member, lanes: str, chunk
         running, found = _one_by_one(here, running, kept, chunk, lanes)
         members = _put(members, active, running) if len(active) < count else running
         found = jax.tree.map(lambda leaf: _spread(np.asarray(leaf)[:, :kept], active, count), found)  # noqa: B023
-        if first:  # the first chunk compiles
+        if first or clock.limit is not None:  # else the first chunk compiles
             drawn = (np.asarray(running.step).sum() - steps) * np.mean(stage.source.samples)
             clock.add(time.perf_counter() - begun, float(drawn))
         yield members, found, (1 + first + np.arange(kept)) * every

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..errors import require
+
 if TYPE_CHECKING:
     import polars
     from matplotlib.axes import Axes
@@ -29,17 +31,21 @@ class History:
 
     def last(self, metric: str) -> np.ndarray:
         """The final measurement of every member; NaN where it diverged."""
-        values = _final(self.metrics[metric])
+        values = _final(self._metric(metric))
         values[np.asarray(self.diverged, bool)] = np.nan
         return values
 
+    def _metric(self, name: str) -> np.ndarray:
+        require(name in self.metrics, f"a metric is one of {', '.join(self.metrics)}: {name!r}; use one of these")
+        return self.metrics[name]
+
     def entry(self, stage: int, metric: str) -> np.ndarray:
         """The measurement on entry to a stage, before its first step."""
-        return self.metrics[metric][:, np.flatnonzero(self.stage == stage)[0]]
+        return self._metric(metric)[:, np.flatnonzero(self.stage == stage)[0]]
 
     def end(self, stage: int, metric: str) -> np.ndarray:
         """The last measurement that every member made in a stage."""
-        return _final(self.metrics[metric][:, self.stage == stage])
+        return _final(self._metric(metric)[:, self.stage == stage])
 
     def frame(self) -> "polars.DataFrame":
         """One row per member and evaluation; a metric over levels becomes columns `name.1`, `name.2`, ..."""
@@ -133,7 +139,7 @@ def _median(values: list) -> str:
 
 def _final(values: np.ndarray) -> np.ndarray:
     """Along the record axis, the last entry that is not NaN; NaN where there is none."""
-    missing = np.isnan(values.reshape(*values.shape[:2], -1)).any(axis=-1)
+    missing = np.isnan(values.reshape(*values.shape[:2], -1)).all(axis=-1)
     seen = np.logical_not(missing)
     final = np.where(seen.any(axis=-1), seen.shape[1] - 1 - seen[:, ::-1].argmax(axis=1), -1)
     return values[np.arange(len(values)), final]

@@ -133,7 +133,7 @@ class Decay(AbstractRule):
 
         def update(updates, state, params=None):
             count, state = state
-            share = jnp.maximum(1 - self.by * (count / self.over), 0)
+            share = jnp.maximum(1 - self.by * jnp.minimum(count / self.over, 1), 0)
             slower = eqx.tree_at(lambda rule: rule.rate, self.rule, self.rule.rate * share)  # pyright: ignore
             updates, state = slower.transformation().update(updates, state, params)
             return updates, (count + 1, state)

@@ -63,7 +63,11 @@ def _steps(value) -> Array | np.ndarray:
 
 
 class Stage(eqx.Module):
-    """Arrays in it are data, everything else is the compile key."""
+    """Arrays in it are data, everything else is the compile key.
+
+    until: where a member leaves. reset: forget the rule's state on entry. freeze: become one's own teacher on entry,
+    for `Rewritten`. reuse: updates on one batch, under the signal `Clipped`.
+    """
 
     task: AbstractTask
     taught: tuple[Supervision, ...]  # the objective is their sum
