@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from sorites.errors import SpecError
-from sorites.models import Odds, gated, gpt, perceptron, positional
+from sorites.models import AbstractModel, Odds, gated, gpt, perceptron, positional
 from sorites.probes import ChildMass, Elsewhere, Loss, Outcome
 from sorites.supervision import (
     Clipped,
     CrossEntropy,
+    Hinge,
     Own,
     PolicyGradient,
     Rewritten,
@@ -25,7 +26,7 @@ from sorites.supervision import (
     teacher_forcing,
 )
 from sorites.tasks import Composition, Parity
-from sorites.training import GD, Adam, Clip, Evaluation, Run, Stage, Until, stages, train
+from sorites.training import GD, Adam, AdamW, Clip, Evaluation, Run, Stage, Until, stages, train
 
 TASK = Parity(6, 2)
 PROBES = (Loss(), Outcome("rolled"))
@@ -38,7 +39,7 @@ def one(rule=None, steps=8, probes=PROBES, goal=None, task=TASK, taught=FORCED, 
 
 
 def test_a_model_judged_by_its_rollout_can_be_solved():
-    run = one(GD(20.0), 16)
+    run = one(AdamW(0.5), 20)
     assert run.goal.metric == "rolled.answer"
     history = train(run, [0, 1]).history
     first = [int(history.step[np.argmax(row >= 1)]) for row in history.metrics["rolled.answer"]]
@@ -46,8 +47,9 @@ def test_a_model_judged_by_its_rollout_can_be_solved():
 
 
 def test_a_goal_may_be_any_metric_and_may_fall():
-    falling = train(one(GD(20.0), 16, goal=Until("own.loss", 0.05, falls=True)), [0]).history
-    reached = falling.metrics["own.loss"][0] <= 0.05
+    falling = train(one(AdamW(0.5), 20, goal=Until("own.loss", 0.2, falls=True)), [0]).history
+    reached = falling.metrics["own.loss"][0] <= 0.2
+    assert reached.any()
     assert falling.solved_at[0] == falling.step[np.argmax(reached)]
     everywhere = Until("rolled.levels", 0.0)
     assert train(one(goal=everywhere), [0]).history.solved_at.tolist() == [0]
@@ -93,7 +95,7 @@ def test_stages_may_differ_in_length():
         return Stage(task, taught, Sampled(16), Adam(1e-3), 2, Evaluation(2, 16, (Loss(), Outcome("forced"))))
 
     with pytest.raises(SpecError, match="a GPT has learned positions"):
-        train(Run(gpt(short, width=16), [stage(short), stage(long)]), [0])
+        train(Run(gpt(short, width=16), [stage(short), stage(Composition("C3", 4, 2))]), [0])
     with pytest.raises(SpecError, match="stages of one run share a secret"):
         train(Run(model, [stage(short), stage(long)]), [0])
     history = train(Run(model, [stage(short), stage(Composition("C3", 4, 2))]), [0]).history
@@ -138,7 +140,7 @@ def test_chains_that_count_less():
     half = dataclasses.replace(chains, weight=jnp.array([1.0, 1, 1, 1, 0, 0, 0, 0]))
     first = jax.tree.map(lambda leaf: leaf[..., :4], chains)
     model, secret = positional(TASK), TASK.draw(jax.random.key(0))
-    for signal in (Squared(), PolicyGradient(np.eye(1))):
+    for signal in (Squared(), Hinge()):
         term = Supervision(FORCED[0].prefix, Truth(), np.ones((1, 1)), signal)
         found = [float(term(model, TASK, secret, each, None)) for each in (half, first)]
         assert found[0] == pytest.approx(found[1], rel=1e-5)
@@ -168,12 +170,13 @@ def test_a_plan_still_takes_one_rule():
 
 
 def test_what_a_model_says_has_a_shape():
-    class Slotless(type(gpt(TASK, width=16))):
-        def read_batch(self, chains, depth=None, key=None):
-            return Odds(super().read_batch(chains, depth, key).margin[:, 0])
+    class Talkative(AbstractModel):
+        weights: jax.Array
 
-    made = gpt(TASK, width=16)
-    model = Slotless(made.net, made.pad, made.alphabet, made.start)
+        def read(self, chain, depth=None, key=None):
+            return Odds((self.weights @ chain.tokens[:6, 0].astype(jnp.float32))[:, None])
+
+    model = Talkative(jnp.zeros((2, 6)))  # of one
     with pytest.raises(SpecError, match="says something about every thought and slot"):
         train(one(model=model, taught=(teacher_forcing(TASK.layout, CrossEntropy()),)), [0])
     with pytest.raises(SpecError, match=r"use range\(2\)"):

@@ -69,7 +69,8 @@ class Supervision(eqx.Module):
         where = where / jnp.sum(where) if self.share else where
         if chains.weight is None:
             return where
-        return where[..., None] * (chains.weight / jnp.maximum(chains.weight.mean(), 1e-9))
+        share = chains.weight / jnp.maximum(chains.weight.mean(), 1e-9)
+        return where[..., None] * share[None, None]
 
     def collect(self, model: AbstractModel, task: AbstractTask, secret, chains: Chain, key: Key[Array, ""]) -> Batch:
         """The batch that several updates will use."""

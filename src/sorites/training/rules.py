@@ -112,7 +112,17 @@ class Clip(AbstractRule):
             )
 
     def transformation(self):
-        return optax.chain(optax.clip_by_global_norm(jnp.asarray(self.norm)), self.rule.transformation())  # pyright: ignore
+        inner = self.rule.transformation()
+
+        def update(updates, state, params=None):
+            size = optax.tree.norm(updates)
+
+            def clipped(leaf):
+                return jnp.where(size < self.norm, leaf, leaf / size.astype(leaf.dtype) * self.norm.astype(leaf.dtype))
+
+            return inner.update(jax.tree.map(clipped, updates), state, params)
+
+        return optax.GradientTransformation(inner.init, update)
 
 
 class Decay(AbstractRule):
