@@ -16,12 +16,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from sorites.models import GPT, Architecture, decoder, gpt
+from sorites.models import decoder, gpt
 from sorites.papers.kim_suzuki.published import LESSONS, Published
 from sorites.papers.kim_suzuki.theorems import LogSteps, OneStep
 from sorites.papers.log_icot.experiments import AdamExperiment, AlgorithmOne
 from sorites.papers.rl_sft.clipped_figures import Ratios
-from sorites.papers.rl_sft.exact import pretrained
 from sorites.papers.rl_sft.experiments import Experiment
 from sorites.probes import ChildMass, Entropy, HeadEntropy, Loss, Outcome
 from sorites.supervision import CrossEntropy, OnePass, Passes, Sampled, teacher_forcing
@@ -116,7 +115,7 @@ def test_three_updates_of_the_gpt(name):
             off = np.abs(np.asarray(mine, np.float32) - old) > limit + 2e-3 * np.abs(old)
             assert off.mean() <= 1 / 3
             far += int(off.sum())
-    assert far <= 40  # of some 3,600
+    assert far <= 40
 
 
 def test_members_of_different_sparsity_in_one_program():
@@ -261,12 +260,7 @@ def test_histories_are_what_they_were(name):
                 np.testing.assert_array_equal(history.solved_at, solved)
             for key, values in old.items():
                 here = history.metrics[NAMES[name[:2]].get(key, key)]
-                if EXACT and key == "loss":  # one of 462 is one unit in the last place away
+                if EXACT and key == "loss":  # one of KS/consistent is one unit in the last place away
                     np.testing.assert_allclose(here, values, rtol=2e-7)
                 else:
                     same(here, values, rtol=1e-3, atol=1e-3 if "loss" in key or "mass" in key else 3e-2)
-
-
-def test_a_gpt_is_a_model_like_any_other():
-    assert issubclass(GPT, type(pretrained(Ratios().task())).__mro__[1])
-    assert Architecture().width == 720
