@@ -18,6 +18,7 @@ from ..errors import require
 from ..models import AbstractModel
 from .cache import use_compilation_cache
 from .check import check
+from .clock import Clock
 from .history import History
 from .member import Member, born, enter, look, pool, segment
 from .progress import Listener, Progress, listener_or
@@ -111,24 +112,6 @@ def train(
         if clock.out:
             break
     return Trained(_history(seeds, records, members, samples, clock.out), members.model, members.secret, clock.pace)
-
-
-class Clock:
-    """Training time without compilation, and what it was spent on."""
-
-    def __init__(self, seconds: float | None):
-        self.limit, self.spent, self.chains = seconds, 0.0, 0.0
-
-    def add(self, seconds: float, chains: float) -> None:
-        self.spent, self.chains = self.spent + seconds, self.chains + chains
-
-    @property
-    def out(self) -> bool:
-        return self.limit is not None and self.spent >= self.limit
-
-    @property
-    def pace(self) -> float:
-        return self.chains / self.spent if self.spent else float("nan")
 
 
 def _chunks(stage: Stage, goal: Until | None, members: Member, lanes: str, chunk: int, shrink: int, clock: Clock):
