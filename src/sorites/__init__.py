@@ -26,9 +26,12 @@ __all__ = ["__version__", *_HOME_OF]  # pyright: ignore[reportUnsupportedDunderA
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        from importlib.metadata import version
+        from importlib.metadata import PackageNotFoundError, version
 
-        return version("sorites")
+        try:
+            return version("sorites")
+        except PackageNotFoundError:  # imported from its folder, as on a machine where nothing can be installed
+            return "not installed"
     if name not in _HOME_OF:
         raise AttributeError(f"module 'sorites' has no attribute {name!r}")
     return getattr(importlib.import_module(f".{_HOME_OF[name]}", __name__), name)
