@@ -5,8 +5,10 @@ finished members by halves; what a member does depends on its run and seed alone
 """
 
 import dataclasses
+import math
 import time
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -18,6 +20,7 @@ from ..errors import require
 from ..models import AbstractModel
 from .cache import use_compilation_cache
 from .check import check
+from .checkpoint import Checkpoint, Standing
 from .clock import Clock
 from .history import History
 from .member import Member, born, enter, look, pool, segment
@@ -35,13 +38,12 @@ class Trained:
     history: History
     models: AbstractModel
     secrets: object
-    pace: float = float(
-        "nan"
-    )  # chains per second over all members, after the first chunk of each stage (which compiles)
+    pace: float = math.nan  # chains per second over all members, after the first chunk of each stage (which compiles)
+    along: dict[int, AbstractModel] = dataclasses.field(default_factory=dict)  # the models at the steps asked for
 
-    def model(self, index: int) -> AbstractModel:
-        """One member's trained model."""
-        return _take(self.models, index)
+    def model(self, index: int, step: int | None = None) -> AbstractModel:
+        """One member's trained model, or as it was after a step that was kept."""
+        return _take(self.models if step is None else self.along[step], index)
 
     def secret(self, index: int):
         """What one member had to find."""
@@ -56,13 +58,16 @@ def train(
     progress: Listener | None = None,
     chunk: int = CHUNK,
     shrink: int = 2,
+    keep: Sequence[int] = (),
+    checkpoint: Checkpoint | None = None,
 ) -> Trained:
     """Train one member per seed; several runs (one per seed) may differ in any array: rates, weights, masks, steps.
 
     lanes: "together" (vmap, for GPUs and small models), "apart" (one after another, which skips finished members), or
     "auto". seconds: of training, compilation apart; after so many the ensemble ends at the next chunk where it stands,
     right-censored, and its history says so. shrink: together, finished members are dropped when only 1/shrink are left
-    (a new size is a new program).
+    (a new size is a new program). keep: steps after which the weights are kept as well (`Trained.along`), so that
+    attention can be watched as it forms. checkpoint: where a killed training goes on from.
     """
     require(not isinstance(seeds, int), f"seeds are a list: seeds={seeds}; use range({seeds})")
     seeds = [int(seed) for seed in seeds]
@@ -86,62 +91,130 @@ def train(
         lanes = "alone"
     elif lanes == "apart" and run.model.weights_count > LARGE * len(seeds):  # its arrays have a member axis
         lanes = "one by one"
-    members = _compiled(born, run, jnp.asarray(seeds, jnp.int32), lanes)
-
-    begun, records, samples = time.perf_counter(), [], np.zeros(len(seeds), np.int64)
-    clock = Clock(seconds)
     lengths = [int(np.max(stage.steps)) for stage in run.stages]
+    kept_at = _kept_at(run, lengths, keep)
+    standing = None if checkpoint is None else _left_off(checkpoint, run, seeds, lanes)
+    if standing is None:
+        members = _compiled(born, run, jnp.asarray(seeds, jnp.int32), lanes)
+        standing = Standing(1, 0, np.arange(len(seeds)), members, [], np.zeros(len(seeds), np.int64), {})
+
+    begun, clock, records = time.perf_counter(), Clock(seconds), standing.records
+    members, samples, along = standing.members, standing.samples, standing.along
     for number, stage in enumerate(run.stages, start=1):
-        first, before = sum(lengths[: number - 1]), np.asarray(members.step)
-        for after, found, done in _chunks(stage, run.goal, members, lanes, chunk, shrink, clock):
+        if number < standing.stage:
+            continue
+        first = sum(lengths[: number - 1])
+        start = standing if number == standing.stage and records else None
+        plan = Plan(stage, run.goal, lanes, chunk, shrink, kept_at[number - 1])
+        for after, found, segments, active in _chunks(plan, members, clock, start):
             members = after
-            records.append((number, first + done, found))
+            done = first + segments * stage.evaluation.every
+            records.append((number, done, found))
+            if int(done[-1]) in keep and int(done[-1]) not in along:
+                along[int(done[-1])] = _copied(members.model)
+            if checkpoint is not None:
+                checkpoint.note(Standing(number, int(segments[-1]), active, members, records, samples, along))
             if listener is not None:
                 listener(
                     Progress(
                         number,
                         len(run.stages),
-                        int(first + done[-1]),
+                        int(done[-1]),
                         sum(lengths),
                         len(seeds),
                         int((np.asarray(members.solved_at) >= 0).sum()),
                         time.perf_counter() - begun,
                     )
                 )
-        samples += (np.asarray(members.step) - before).astype(np.int64) * np.asarray(stage.source.samples)
+        for step in keep:  # whoever leaves a stage early stands still to its end
+            if first < step <= first + lengths[number - 1] and step not in along:
+                along[step] = _copied(members.model)
+        drawn = (np.asarray(members.step) - np.asarray(members.entered)).astype(np.int64)
+        samples = samples + drawn * np.asarray(stage.source.samples)
         if clock.out:
             break
-    return Trained(_history(seeds, records, members, samples, clock.out), members.model, members.secret, clock.pace)
+    history = _history(seeds, records, members, samples, clock.out)
+    return Trained(history, members.model, members.secret, clock.pace, along)
 
 
-def _chunks(stage: Stage, goal: Until | None, members: Member, lanes: str, chunk: int, shrink: int, clock: Clock):
-    """Yield (members, measurements, steps done): on entry, then chunk by chunk."""
+class Plan(NamedTuple):
+    """What the host does with one stage."""
+
+    stage: Stage
+    goal: Until | None
+    lanes: str
+    chunk: int
+    shrink: int
+    stops: tuple[int, ...]  # segments after which the weights are wanted
+
+
+def _kept_at(run: Run, lengths: list[int], keep: Sequence[int]) -> list[tuple[int, ...]]:
+    """For each stage the segments after which weights are kept; those of step 0 are there on entry."""
+    found, first = [], 0
+    for stage, length in zip(run.stages, lengths, strict=True):
+        every = stage.evaluation.every
+        here = [step - first for step in keep if first < step <= first + -(-length // every) * every]
+        for step in here:
+            require(
+                step % every == 0,
+                f"weights are kept where a run is evaluated: keep={first + step}, every={every}; "
+                f"use {first + step - step % every} or {first + step - step % every + every}",
+            )
+        found.append(tuple(step // every for step in here))
+        first += length
+    beyond = [step for step in keep if not 0 <= step <= first + run.stages[-1].evaluation.every]
+    require(not beyond, f"weights are kept within the run: keep={beyond[:1]}, steps={first}; use steps up to {first}")
+    return found
+
+
+def _left_off(checkpoint: Checkpoint, run: Run, seeds: Sequence[int], lanes: str) -> Standing | None:
+    """Where the same ensemble stood when it was last noted."""
+    about = checkpoint.about()
+    if about is None:
+        return None
+    shapes = eqx.filter_eval_shape(_compiled, born, run, jnp.asarray(seeds, jnp.int32), lanes)
+    for stage in run.stages[: about["stage"]]:
+        shapes, _ = eqx.filter_eval_shape(_begin, (stage, run.goal), shapes, lanes)
+    return checkpoint.read(about, shapes)
+
+
+def _chunks(plan: Plan, members: Member, clock: Clock, start: Standing | None):
+    """Yield (members, measurements, segments done, active): on entry, then chunk by chunk."""
+    stage, goal, lanes, chunk, shrink, stops = plan
     every, count = stage.evaluation.every, members.step.shape[0]
     segments = -(-int(np.max(stage.steps)) // every)
-    members, found = _begin((stage, goal), members, lanes)
+    active, first = np.arange(count), 0
+    if start is None:
+        members, found = _begin((stage, goal), members, lanes)
+        entry = jax.tree.map(lambda leaf: np.asarray(leaf)[:, None], found)
+        yield members, entry, np.zeros(1, int), active
+    else:
+        active, first = start.active, start.segments
     # What the program does not depend on is not its key.
-    plan = (dataclasses.replace(stage, reset=True, freeze=False), goal)
-    yield members, jax.tree.map(lambda leaf: np.asarray(leaf)[:, None], found), np.zeros(1, int)
-    active, running, here = np.arange(count), members, plan
+    every_one = (dataclasses.replace(stage, reset=True, freeze=False), goal)
+    running, here = (members, every_one) if len(active) == count else (_take(members, active), _take(every_one, active))
     if clock.limit is not None:  # compile first: time is for training
         running, _ = _one_by_one(here, running, 0, chunk, lanes)
-        members = running
-    for first in range(0, segments, chunk):
+        members = _put(members, active, running) if len(active) < count else running
+    compiled = clock.limit is not None
+    while first < segments:
         finished = np.asarray(running.left | running.diverged)
         if finished.all():
             return
         keep = active[~finished]
-        if lanes == "together" and first and shrink * len(keep) <= len(active):
+        if lanes == "together" and first and first % chunk == 0 and shrink * len(keep) <= len(active):
             active = np.concatenate([keep, active[finished]])[: 1 << max(len(keep) - 1, 0).bit_length()]
-            running, here = _take(members, active), _take(plan, active)
-        kept, steps, begun = min(chunk, segments - first), np.asarray(running.step).sum(), time.perf_counter()
+            running, here = _take(members, active), _take(every_one, active)
+        end = min([segments, (first // chunk + 1) * chunk, *(stop for stop in stops if stop > first)])
+        kept, steps, begun = end - first, np.asarray(running.step).sum(), time.perf_counter()
         running, found = _one_by_one(here, running, kept, chunk, lanes)
         members = _put(members, active, running) if len(active) < count else running
         found = jax.tree.map(lambda leaf: _spread(np.asarray(leaf)[:, :kept], active, count), found)  # noqa: B023
-        if first or clock.limit is not None:  # else the first chunk compiles
+        if compiled:
             drawn = (np.asarray(running.step).sum() - steps) * np.mean(stage.source.samples)
             clock.add(time.perf_counter() - begun, float(drawn))
-        yield members, found, (1 + first + np.arange(kept)) * every
+        yield members, found, first + 1 + np.arange(kept), active
+        first, compiled = end, True
         if clock.out:
             return
 
@@ -242,6 +315,11 @@ def _stacked(runs: Sequence[Run]) -> Run:
 
 def _take(tree, index):
     return jax.tree.map(lambda leaf: leaf[index] if eqx.is_array(leaf) else leaf, tree)
+
+
+def _copied(tree):
+    """A copy: the program reuses the memory of what it is given."""
+    return jax.tree.map(lambda leaf: jnp.array(leaf) if eqx.is_array(leaf) else leaf, tree)
 
 
 def _put(everyone, index, some):

@@ -1,0 +1,135 @@
+"""A running ensemble on disk: what a kill would lose otherwise.
+
+One .npz beside the results, written aside and renamed, with numpy alone. It is read back only by the same runs and
+seeds of the same source (`identity`), and what goes on from it equals what was never interrupted.
+"""
+
+import json
+import os
+import time
+import warnings
+import zipfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+EVERY = 60.0  # seconds between two writes, at least
+SHARE = 20  # and this many times as long as a write takes
+
+
+class Standing(NamedTuple):
+    """Where an ensemble stands between two chunks."""
+
+    stage: int  # from 1
+    segments: int  # done of the stage
+    active: np.ndarray  # members in the running program
+    members: Any
+    records: list[tuple[int, np.ndarray, dict[str, np.ndarray]]]
+    samples: np.ndarray  # of the stages before
+    along: dict[int, Any]  # models that were asked for, by step
+
+
+class Checkpoint:
+    """A file that one ensemble writes, and reads when it is begun again."""
+
+    def __init__(self, path: str | Path, identity: str, every: float = EVERY):
+        self.path, self.identity, self.every = Path(path), identity, every
+        self._due = time.monotonic() + every
+
+    def note(self, standing: Standing) -> None:
+        """Write it if it is time."""
+        begun = time.monotonic()
+        if begun < self._due:
+            return
+        arrays = {"active": standing.active, "samples": standing.samples}
+        arrays |= _named("members", standing.members)
+        for step, models in standing.along.items():
+            arrays |= _named(f"along/{step}", models)
+        for index, (_, steps, found) in enumerate(standing.records):
+            arrays[f"steps/{index}"] = steps
+            arrays |= {f"found/{index}/{name}": values for name, values in found.items()}
+        about = {
+            "identity": self.identity,
+            "stage": standing.stage,
+            "segments": standing.segments,
+            "along": list(standing.along),
+            "records": [number for number, _, _ in standing.records],
+            "metrics": list(standing.records[0][2]),
+        }
+        arrays["about"] = np.frombuffer(json.dumps(about).encode(), np.uint8)
+        aside = self.path.with_name(f"{self.path.name}.{os.getpid()}")
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with aside.open("wb") as file:
+                np.savez(file, **arrays)  # pyright: ignore[reportArgumentType]
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(aside, self.path)
+        except OSError as error:  # a full disk must not end the training
+            aside.unlink(missing_ok=True)
+            warnings.warn(f"no checkpoint: {self.path} cannot be written ({error.strerror})", stacklevel=2)
+        now = time.monotonic()
+        self._due = now + max(self.every, SHARE * (now - begun))
+
+    def about(self) -> dict[str, Any] | None:
+        """What is there, if it is this ensemble's and can be read."""
+        try:
+            with np.load(self.path, allow_pickle=False) as arrays:
+                about = json.loads(arrays["about"].tobytes())
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+            warnings.warn(f"{self.path} is damaged: the training begins anew", stacklevel=3)
+            return None
+        return about if about.get("identity") == self.identity else None
+
+    def read(self, about: dict[str, Any], structure: Any) -> Standing | None:
+        """The whole of it; members in that structure of shapes."""
+        metrics = about["metrics"]
+        try:
+            with np.load(self.path, allow_pickle=False) as arrays:
+                records = [
+                    (number, arrays[f"steps/{index}"], {name: arrays[f"found/{index}/{name}"] for name in metrics})
+                    for index, number in enumerate(about["records"])
+                ]
+                along = {step: _filled(f"along/{step}", structure.model, arrays) for step in about["along"]}
+                members = _filled("members", structure, arrays)
+                return Standing(
+                    about["stage"], about["segments"], arrays["active"], members, records, arrays["samples"], along
+                )
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+            warnings.warn(f"{self.path} is damaged: the training begins anew", stacklevel=3)
+            return None
+
+    def drop(self) -> None:
+        """The ensemble is whole."""
+        self.path.unlink(missing_ok=True)
+
+
+def _named(under: str, tree: Any) -> dict[str, np.ndarray]:
+    leaves = jax.tree.leaves(eqx.filter(tree, eqx.is_array))
+    return {f"{under}/{index}": np.asarray(_plain(leaf)) for index, leaf in enumerate(leaves)}
+
+
+def _plain(leaf: Any) -> Any:
+    return jax.random.key_data(leaf) if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key) else leaf
+
+
+def _filled(under: str, structure: Any, arrays: Any) -> Any:
+    shapes, rest = eqx.partition(structure, lambda leaf: isinstance(leaf, jax.ShapeDtypeStruct))
+    leaves, tree = jax.tree.flatten(shapes)
+    found = [_restored(arrays[f"{under}/{index}"], shape) for index, shape in enumerate(leaves)]
+    return eqx.combine(jax.tree.unflatten(tree, found), rest)
+
+
+def _restored(values: np.ndarray, shape: Any) -> jax.Array:
+    if jnp.issubdtype(shape.dtype, jax.dtypes.prng_key):
+        return jax.random.wrap_key_data(jnp.asarray(values))
+    values = values.view(shape.dtype) if values.dtype.kind == "V" else values  # numpy has no bfloat16
+    if values.shape != shape.shape or values.dtype != shape.dtype:
+        raise ValueError("not the arrays of this ensemble")
+    return jnp.array(values)  # a copy: the program reuses the memory of what it is given
