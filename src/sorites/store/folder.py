@@ -1,7 +1,8 @@
 """A folder of members: written aside, synced and renamed, so it is whole or not there; never changed after.
 
-spec.json (runs, seeds, ids), history.parquet, members.parquet, model.safetensors, and meta.json, which
-also holds the size and hash of the others.
+spec.json (runs, seeds, ids), history.parquet, members.parquet, model.safetensors, along.safetensors (weights on the
+way, where they were asked for) and tasks.safetensors (large arrays of the tasks); what is no Run has arrays.safetensors
+instead. meta.json also holds the size and hash of the others.
 """
 
 import dataclasses
@@ -20,8 +21,8 @@ from ..errors import SpecError
 from .identity import short_hash
 
 TABLES = ("history.parquet", "members.parquet")
-MODEL = "model.safetensors"
-FILES = ("spec.json", *TABLES, MODEL, "meta.json")
+MODEL, ALONG, TASKS, ARRAYS = (f"{name}.safetensors" for name in ("model", "along", "tasks", "arrays"))
+FILES = ("spec.json", *TABLES, MODEL, ALONG, TASKS, ARRAYS, "meta.json")
 
 
 class Damaged(Exception):
@@ -49,6 +50,20 @@ class Folder:
         """An adopted .npz has none."""
         return MODEL in self.meta["files"]
 
+    @property
+    def has_tables(self) -> bool:
+        """What is no Run has none."""
+        return set(TABLES) <= set(self.meta["files"])
+
+    @property
+    def kept(self) -> set[int]:
+        """Steps at which the weights are here, besides the last."""
+        return set(self.meta.get("kept", ()))
+
+    def holds(self, keep: Sequence[int]) -> bool:
+        """Can members be taken from here, with their weights at these steps?"""
+        return self.has_models and set(keep) <= self.kept
+
     def read(self, name: str) -> bytes:
         """The bytes of a file, if they are still those that were written."""
         try:
@@ -74,7 +89,8 @@ def read_folder(path: Path) -> Folder:
         named = path.name.split("-")[0] == folder_name(folder.ids)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise Damaged(f"{path} is damaged: spec.json or meta.json cannot be read ({type(error).__name__})") from None
-    if not named or not {"spec.json", *TABLES} <= set(sizes) <= set(FILES):
+    content = {*TABLES} if ARRAYS not in sizes else {ARRAYS}
+    if not named or not {"spec.json", *content} <= set(sizes) <= set(FILES):
         raise Damaged(f"{path} is damaged: its name or its list of files does not fit its members")
     for name, size in sizes.items():
         found = (path / name).stat().st_size if (path / name).is_file() else None

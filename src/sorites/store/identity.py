@@ -2,64 +2,24 @@
 
 import dataclasses
 import hashlib
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from ..errors import SpecError, require
+from ..errors import require
 from ..training import Run
+from .source import code_of
 from .spec import Description, canonical, describe, modules_of
 
 SCHEMA = 2  # of the description and of the folders
-PACKAGE = Path(__file__).parents[1]
-NUMERIC = ("tasks", "models", "supervision", "probes", "training")
 LIBRARIES = {"jax", "jaxlib", "equinox", "optax", "numpy", "ml_dtypes"}  # meta.json records their versions
 
 
-def _numeric_source() -> str:
-    digest = hashlib.sha256()
-    for package in NUMERIC:
-        for path in sorted((PACKAGE / package).rglob("*.py")):
-            digest.update(f"{path.relative_to(PACKAGE).as_posix()}\0".encode() + path.read_bytes() + b"\0")
-    return digest.hexdigest()
-
-
-# Hashed on import: a file edited while the process lives describes code that is not running.
-SOURCE = _numeric_source()
-_seen: dict[str, tuple[object, str]] = {}  # module -> (what loaded it, hash of its source then)
-
-
 def fingerprint(thing: Any) -> str:
-    """Hash of the numeric source of sorites and of every other module that the spec names.
+    """Hash of the numeric source of sorites and of all other code that the spec reaches.
 
-    A bug fix, or an edited script of yours, never serves an old number.
+    A bug fix, or an edited script or helper of yours, never serves an old number.
     """
-    outside = sorted({_source(name) for name in modules_of(thing) if _is_outside(name)})
-    return hashlib.sha256("\n".join([SOURCE, *outside]).encode()).hexdigest()
-
-
-def _is_outside(module: str) -> bool:
-    root, *rest = module.split(".")
-    if root == PACKAGE.name and rest and rest[0] in NUMERIC:
-        return False
-    return root not in LIBRARIES and (root not in sys.stdlib_module_names or module == "__main__")
-
-
-def _source(name: str) -> str:
-    module = sys.modules.get(name)
-    loaded = getattr(module, "__spec__", None) or module  # a reload makes a new spec
-    if name in _seen and _seen[name][0] is loaded:
-        return _seen[name][1]
-    try:
-        source = Path(getattr(module, "__file__", None) or "").read_bytes()
-    except OSError:
-        raise SpecError(
-            f"a stored run needs the source of its classes and functions: module {name} has none that can "
-            "be read; save it as a file and import it"
-        ) from None
-    _seen[name] = loaded, hashlib.sha256(source).hexdigest()
-    return _seen[name][1]
+    return code_of(name for name in modules_of(thing) if name.split(".")[0] not in LIBRARIES)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,6 +50,11 @@ def identities(runs: Run | Sequence[Run], seeds: Sequence[int]) -> list[Identity
         description, text = known[id(run)]
         members.append(Identity(short_hash(f"{text}\n{seed}"), seed, description))
     return members
+
+
+def kept_identity(description: Description, things: Any) -> Identity:
+    """What is no Run, by its spec and the source that makes it."""
+    return Identity(short_hash(canonical([SCHEMA, description, fingerprint(things)])), 0, description)
 
 
 def spec_record(members: Sequence[Identity]) -> dict[str, Any]:

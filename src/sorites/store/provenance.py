@@ -9,7 +9,7 @@ from typing import Any
 
 import jax
 
-from .identity import PACKAGE, SOURCE
+from .source import PACKAGE, SOURCE
 
 PACKAGES = ("sorites", "jax", "jaxlib", "equinox", "optax", "numpy", "polars", "safetensors")
 

@@ -40,6 +40,13 @@ def modules_of(thing: Any) -> set[str]:
     return modules
 
 
+def large_arrays(things: Any) -> dict[str, np.ndarray]:
+    """The arrays that a description only names, by that name."""
+    leaves = [leaf for leaf in jax.tree.leaves(things) if isinstance(leaf, np.ndarray | jax.Array)]
+    found = {_array(leaf).get("sha256"): np.asarray(leaf) for leaf in leaves if leaf.dtype.kind in "biuf"}
+    return {digest: values for digest, values in found.items() if digest is not None}
+
+
 def _walk(thing: Any, modules: set[str]) -> Description:
     if isinstance(thing, np.ndarray | np.generic | jax.Array):
         return _array(thing)

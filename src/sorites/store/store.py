@@ -7,24 +7,50 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from ..errors import require
-from ..training import History, Progress, Run, Trained, train
+from ..training import Checkpoint, History, Progress, Run, Trained, train
 from ..training.ensemble import LARGE
-from .folder import MODEL, TABLES, Damaged, Folder, open_aside, read_folder, settle, write_aside
+from .folder import (
+    ALONG,
+    ARRAYS,
+    MODEL,
+    TABLES,
+    TASKS,
+    Damaged,
+    Folder,
+    folder_name,
+    open_aside,
+    read_folder,
+    settle,
+    write_aside,
+)
 from .frames import history_bytes, history_from, members_bytes, require_packages, shapes
 from .gather import Kept, Place, gather
-from .identity import Identity, identities, spec_record
+from .identity import Identity, identities, kept_identity, spec_record
 from .provenance import provenance
+from .reservation import reserved
+from .spec import describe, large_arrays
 from .verdicts import Record, put_verdict, safe, verdicts
-from .weights import models_bytes, models_from, structure_of
+from .weights import (
+    along_bytes,
+    arrays_bytes,
+    arrays_from,
+    models_bytes,
+    models_from,
+    named_leaves,
+    structure_of,
+    with_leaves,
+)
 
-GROUP = 64  # members per folder: what a kill can cost
+S = TypeVar("S")
+GROUP = 64  # members per folder
 FEW = 8  # the same for large models, which train for longer
 
 
@@ -40,6 +66,7 @@ class Store:
         self.root = default_root() if root is None else Path(root)
         self._known: dict[Path, Folder] = {}
         self._damaged: set[Path] = set()
+        self.trained = self.taken = 0  # members since it was opened: made here, and found here
 
     def __repr__(self) -> str:
         return f"Store({str(self.root)!r})"
@@ -51,21 +78,61 @@ class Store:
         lanes: str = "auto",
         progress: Callable[[Progress], None] | None = None,
         group: int | None = None,
+        keep: Sequence[int] = (),
     ) -> Trained:
-        """As `sorites.training.train`, but only the members that are not stored yet, a group at a time."""
+        """As `sorites.training.train`, but only the members that are not stored yet, a group at a time; a group that
+        was killed goes on from its checkpoint."""
         require(len(seeds) > 0, "an ensemble needs at least one seed: seeds=0; use 1 or more")
         each = [runs] * len(seeds) if isinstance(runs, Run) else list(runs)
         _require_alike(each)
         group = group if group is not None else (FEW if each[0].model.weights_count > LARGE else GROUP)
 
-        def missing(places: list[int]) -> Kept:
+        def missing(places: list[int], name: str) -> Kept:
             chosen = [each[place] for place in places]
             one = all(run is chosen[0] for run in chosen)
-            trained = train(chosen[0] if one else chosen, [seeds[place] for place in places], lanes, progress=progress)
-            return Kept(trained.history, trained.models)
+            checkpoint = Checkpoint(self.root / "checkpoints" / f"{name}.npz", f"{name} {lanes} {list(keep)}")
+            trained = train(
+                chosen[0] if one else chosen,
+                [seeds[place] for place in places],
+                lanes,
+                progress=progress,
+                keep=keep,
+                checkpoint=checkpoint,
+            )
+            return Kept(trained.history, trained.models, trained.along)
 
-        kept = self._complete(identities(runs, seeds), group, missing, lambda: structure_of(each[0]))
-        return Trained(kept.history, kept.models, _secrets(each, seeds))
+        members = identities(runs, seeds)
+        kept = self._complete(members, each, group, missing, tuple(keep))
+        return Trained(kept.history, kept.models, _secrets(each, seeds), along=kept.along)
+
+    def keep(self, spec: S, make: Callable[[S], Any], like: Any = None) -> Any:
+        """`make(spec)`, made once: what learns and is no Run. See `sorites.training.Lab`."""
+        description = {"kind": "kept", "spec": describe(spec), "make": describe(make)}
+        member = kept_identity(description, (spec, make))
+        require_packages()
+        with reserved(self.root, [member.id]):
+            found = self._arrays(member.id)
+            if found is None:
+                begun, made = time.perf_counter(), make(spec)
+                arrays = made if like is None else named_leaves(made)
+                arrays = {name: np.asarray(values) for name, values in arrays.items()}
+                meta = provenance(time.perf_counter() - begun)
+                aside = write_aside(self.root, spec_record([member]), meta, {ARRAYS: arrays_bytes(arrays)})
+                path = settle(self.root, aside)
+                self._known[path], self.trained = read_folder(path), self.trained + 1
+                found = arrays
+            else:
+                self.taken += 1
+        return found if like is None else with_leaves(like, found)
+
+    def _arrays(self, id: str) -> dict[str, np.ndarray] | None:
+        for folder in self.folders():
+            if id in folder.ids and ARRAYS in folder.meta["files"]:
+                try:
+                    return arrays_from(folder.read(ARRAYS))
+                except Damaged as damage:
+                    self._distrust(folder.path, damage)
+        return None
 
     def find(self, runs: Run | Sequence[Run], seeds: Sequence[int]) -> list[Path | None]:
         """For each seed the folder that holds its member, or None."""
@@ -108,45 +175,61 @@ class Store:
     def _complete(
         self,
         members: list[Identity],
+        runs: list[Run],
         group: int,
-        missing: Callable[[list[int]], Kept],
-        structure: Callable[[], Any],
+        missing: Callable[[list[int], str], Kept],
+        keep: tuple[int, ...],
     ) -> Kept:
         """All members in that order: the stored ones, and group by group the others, by their places."""
         require(group >= 1, f"a group has at least one member: group={group}; use 1 or more")
         require_packages()
-        found = self._load({member.id for member in members}, structure)
+        found = self._load({member.id for member in members}, runs[0], keep)
+        self.taken += len(found)
         absent = {member.id: place for place, member in enumerate(members) if member.id not in found}
         for places in _even(list(absent.values()), group):
             open_aside(self.root, "probe").rmdir()  # a store that cannot be written says so before the training
-            begun, chosen = time.perf_counter(), [members[place] for place in places]
-            kept = missing(places)
-            self._write(chosen, kept, time.perf_counter() - begun)
+            with reserved(self.root, [members[place].id for place in places]) as waited:
+                if waited:  # somebody else may have trained them
+                    there = self._load({members[place].id for place in places}, runs[0], keep)
+                    found, self.taken = found | there, self.taken + len(there)
+                    places = [place for place in places if members[place].id not in there]
+                if not places:
+                    continue
+                begun, chosen = time.perf_counter(), [members[place] for place in places]
+                name = folder_name([member.id for member in chosen])
+                kept = missing(places, name)
+                self._write(chosen, [runs[place] for place in places], kept, time.perf_counter() - begun)
+                (self.root / "checkpoints" / f"{name}.npz").unlink(missing_ok=True)
+            self.trained += len(places)
             found |= {member.id: (kept, row) for row, member in enumerate(chosen)}
         return gather([found[member.id] for member in members])
 
-    def _load(self, wanted: set[str], structure: Callable[[], Any]) -> dict[str, Place]:
+    def _load(self, wanted: set[str], run: Run, keep: tuple[int, ...]) -> dict[str, Place]:
         """The stored members among those wanted; what is damaged counts as not stored."""
-        known = {each for folder in self._known.values() if folder.has_models for each in folder.ids}
+        known = {each for folder in self._known.values() if folder.holds(keep) for each in folder.ids}
         folders = list(self._known.values()) if wanted <= known else self.folders()
         found: dict[str, Place] = {}
         for folder in folders:
-            if not folder.has_models or not (wanted - set(found)) & set(folder.ids):
+            if not folder.holds(keep) or not (wanted - set(found)) & set(folder.ids):
                 continue
             try:
-                kept = load(folder, structure())
+                kept = load(folder, structure_of(run), keep)
             except Damaged as damage:
                 self._distrust(folder.path, damage)
                 continue
-            found |= {each: (kept, row) for row, each in enumerate(folder.ids) if each not in found}
+            found |= {each: (kept, row) for row, each in enumerate(folder.ids) if each not in found and each in wanted}
         return found
 
-    def _write(self, members: list[Identity], kept: Kept, seconds: float) -> None:
+    def _write(self, members: list[Identity], runs: list[Run], kept: Kept, seconds: float) -> None:
         ids = [member.id for member in members]
         extra, tables = tables_of(ids, kept.history)
         tables[MODEL] = models_bytes(kept.models)
+        if kept.along:
+            extra["kept"], tables[ALONG] = sorted(kept.along), along_bytes(kept.along)
+        if arrays := large_arrays([stage.task for run in _distinct(runs) for stage in run.stages]):
+            tables[TASKS] = arrays_bytes(arrays)
         aside = write_aside(self.root, spec_record(members), {**provenance(seconds), **extra}, tables)
-        if {each for folder in self.folders() if folder.has_models for each in folder.ids} >= set(ids):
+        if {each for folder in self.folders() if folder.holds(list(kept.along)) for each in folder.ids} >= set(ids):
             shutil.rmtree(aside)  # another process was faster
             return
         path = settle(self.root, aside)
@@ -164,12 +247,14 @@ def tables_of(ids: list[str], history: History) -> tuple[dict[str, Any], dict[st
     return meta, dict(zip(TABLES, (history_bytes(ids, history), members_bytes(ids, history)), strict=True))
 
 
-def load(folder: Folder, structure: Any) -> Kept:
+def load(folder: Folder, structure: Any, keep: Sequence[int] = ()) -> Kept:
     """The members of a folder, their models in that structure."""
     contents = [folder.read(name) for name in (*TABLES, MODEL)]
+    along, count = folder.read(ALONG) if keep else b"", len(folder.ids)
     try:
         history = history_from(contents[0], contents[1], folder.meta["shapes"])
-        return Kept(history, models_from(contents[2], structure, len(folder.ids)))
+        models = models_from(contents[2], structure, count)
+        return Kept(history, models, {step: models_from(along, structure, count, step) for step in keep})
     except (ValueError, KeyError, TypeError) as error:  # the bytes are right, so their writer was not
         raise Damaged(f"{folder.path} is damaged: {error}") from None
 
@@ -182,12 +267,15 @@ def _secrets(runs: list[Run], seeds: Sequence[int]) -> Any:
 
 def _require_alike(runs: list[Run]) -> None:
     """The ensemble's own rule, needed here because stored members never reach it."""
-    distinct = list({id(run): run for run in runs}.values())
-    static = [eqx.filter(run, eqx.is_array_like, inverse=True) for run in distinct]
+    static = [eqx.filter(run, eqx.is_array_like, inverse=True) for run in _distinct(runs)]
     require(
         all(eqx.tree_equal(other, static[0]) is True for other in static[1:]),
         "the runs of one ensemble differ in arrays only (rates, weights, masks); train the others apart",
     )
+
+
+def _distinct(runs: list[Run]) -> list[Run]:
+    return list({id(run): run for run in runs}.values())
 
 
 def _even(places: list[int], group: int) -> list[list[int]]:

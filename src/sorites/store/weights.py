@@ -20,11 +20,14 @@ def models_bytes(models: Any) -> bytes:
     return save({name: np.ascontiguousarray(leaf) for name, leaf in _named(arrays).items()})
 
 
-def models_from(stored: bytes, structure: Any, members: int) -> Any:
+def models_from(stored: bytes, structure: Any, members: int, step: int | None = None) -> Any:
     """The stored arrays in that structure, each with a leading member axis."""
     from safetensors import deserialize  # its numpy reader knows no bfloat16; the structure knows every dtype
 
     tensors = dict(deserialize(stored))
+    if step is not None:
+        under = f"{step}/"
+        tensors = {name.removeprefix(under): each for name, each in tensors.items() if name.startswith(under)}
     shapes = _named(eqx.filter(structure, _is_shape))
     expected = {name: [members, *shape.shape] for name, shape in shapes.items()}
     if expected != {name: list(tensor["shape"]) for name, tensor in tensors.items()}:
@@ -37,6 +40,45 @@ def models_from(stored: bytes, structure: Any, members: int) -> Any:
         return jnp.asarray(values.reshape(members, *leaf.shape))
 
     return jax.tree_util.tree_map_with_path(fill, structure)
+
+
+def along_bytes(along: dict[int, Any]) -> bytes:
+    """The models at several steps: `100/weights.0`, ..."""
+    from safetensors.numpy import save
+
+    return save(
+        {
+            f"{step}/{name}": np.ascontiguousarray(leaf)
+            for step, models in along.items()
+            for name, leaf in _named(eqx.filter(models, eqx.is_array)).items()
+        }
+    )
+
+
+def arrays_bytes(arrays: dict[str, np.ndarray]) -> bytes:
+    """Arrays by name."""
+    from safetensors.numpy import save
+
+    return save({name: np.ascontiguousarray(values) for name, values in arrays.items()})
+
+
+def arrays_from(stored: bytes) -> dict[str, np.ndarray]:
+    """Their inverse."""
+    from safetensors.numpy import load
+
+    return load(stored)
+
+
+def named_leaves(tree: Any) -> dict[str, np.ndarray]:
+    """The leaves of a tree by their place in it."""
+    return {name: np.asarray(leaf) for name, leaf in _named(tree).items()}
+
+
+def with_leaves(like: Any, arrays: dict[str, np.ndarray]) -> Any:
+    """A tree like the given one with these leaves."""
+    if set(_named(like)) != set(arrays):
+        raise ValueError("the stored arrays are not those of the tree asked for")
+    return jax.tree_util.tree_map_with_path(lambda path, _: arrays[_name(path)], like)
 
 
 def structure_of(run: Run) -> AbstractModel:
