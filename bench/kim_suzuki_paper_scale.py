@@ -20,7 +20,7 @@ import optax
 
 from sorites.papers.kim_suzuki.grids import LARGE, LARGE_LAWS, Curves, FilterRange, SampleLaws
 from sorites.papers.kim_suzuki.sample_law import success
-from sorites.training import train
+from sorites.training import PLAIN, train
 
 SMOKE = {"exp-k8": Curves(16, 8, 2_000, 10, 2.4, seeds=2), "filter-range": FilterRange(16, 8, 2_000, seeds=1)}
 
@@ -54,14 +54,14 @@ def main() -> None:
                 started = time.perf_counter()
                 history = train(runs, seeds).history
                 note(f"{figure}--{name}, {attempt}", time.perf_counter() - started,
-                     f"{int((history.last('accuracy') == 1).sum())}/{len(seeds)} solved")  # fmt: skip
+                     f"{int((history.last('soft.answer') == 1).sum())}/{len(seeds)} solved")  # fmt: skip
             history.save(options.out / f"{figure}--{name}.npz")
     laws = SampleLaws((8, 16), (16, 32), doublings=3, seeds=2) if options.smoke else LARGE_LAWS
     for name, law in laws.laws().items():
         if time.perf_counter() - begun < options.seconds:
             started = time.perf_counter()
             np.savez_compressed(
-                options.out / f"law--{name.replace(' ', '').replace('/', '-')}.npz", success=success(law)
+                options.out / f"law--{name.replace(' ', '').replace('/', '-')}.npz", success=success(law, PLAIN)
             )
             note(f"law--{name}", time.perf_counter() - started, f"{law.seeds} seeds")
     again = [

@@ -34,6 +34,7 @@ from sorites.papers.wen.experiments import FreshData, Net, one_pass
 from sorites.papers.wen.grids import LARGE, PAPER_NET
 from sorites.statistics import median_time
 from sorites.training import train
+from sorites.training.lab import Plain
 
 BEGUN = time.perf_counter()
 
@@ -119,20 +120,21 @@ def measure(options) -> dict:
         ensembles = {"1a": 2, "2b": 2, "2L2H": 2, "1b": 2, "4": 5, "9": 37, "10": 3}.get(name, 1)
         cut, seconds, purse = [], [], [1.0 if options.smoke else SHARES[name], ensembles]
 
-        def trainer(runs, seeds):
-            """What an ensemble does not use is left to those after it."""
-            with DEVICE:
-                begun = time.perf_counter()
-                budget = min(purse[0] / max(purse[1], 1), left(options))
-                trained = train(runs, seeds, seconds=max(budget, 0), chunk=8, shrink=4)
-                spent = time.perf_counter() - begun
-            purse[:] = purse[0] - min(budget, spent), purse[1] - 1
-            cut.append(bool(trained.history.censored.any()))
-            seconds.append(spent)
-            print(f"{name}: an ensemble in {spent:.0f} s, {trained.pace:,.0f} sequences/s", flush=True)
-            return trained
+        class Timed(Plain):
+            def train(self, runs, seeds, *, keep=()):
+                """What an ensemble does not use is left to those after it."""
+                with DEVICE:
+                    begun = time.perf_counter()
+                    budget = min(purse[0] / max(purse[1], 1), left(options))
+                    trained = train(runs, seeds, seconds=max(budget, 0), chunk=8, shrink=4, keep=keep)
+                    spent = time.perf_counter() - begun
+                purse[:] = purse[0] - min(budget, spent), purse[1] - 1
+                cut.append(bool(trained.history.censored.any()))
+                seconds.append(spent)
+                print(f"{name}: an ensemble in {spent:.0f} s, {trained.pace:,.0f} sequences/s", flush=True)
+                return trained
 
-        tables[name] = size.tables(trainer)
+        tables[name] = size.tables(Timed())
         notes[name] = {"seconds": round(sum(seconds), 1), "ensembles cut short": sum(cut),
                        "parameters": dataclasses.asdict(size)}  # fmt: skip
         print(name, notes[name]["seconds"], "s,", summary(tables[name]["data"]), flush=True)

@@ -2,16 +2,20 @@
 
 import dataclasses
 import json
+import tempfile
 
-from sorites import training
 from sorites.drawing import style
 from sorites.ledger import verify
 from sorites.report.figures import read_tables, results_folder
+from sorites.store import Store
+
+HERE = tempfile.TemporaryDirectory()  # gone with the process
+LAB = Store(HERE.name)  # claims and figures of one process share their members
 
 
 def judge(claim):
     """The claim's verdict at tiny scale: as expected, and a record that JSON can hold."""
-    verdict = verify(claim, "tiny")
+    verdict = verify(claim, "tiny", lab=LAB)
     json.dumps(verdict.record(), allow_nan=False)
     assert verdict.as_expected, verdict
     return verdict
@@ -20,7 +24,7 @@ def judge(claim):
 def draw(figure):
     """The figure at its smallest size, from its own tables."""
     size = figure.sizes.get("tiny") or figure.sizes["quick"]
-    frames = figure.measure(size, training)
+    frames = figure.measure(size, LAB)
     assert frames["data"].height > 0
     with style():
         picture = figure.draw(frames, size)

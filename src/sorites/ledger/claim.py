@@ -1,9 +1,11 @@
 """A claim is data with a check."""
 
 import dataclasses
+import inspect
 from collections.abc import Callable
 from typing import Any, Generic, Literal, TypeVar
 
+from ..training import PLAIN, Lab
 from .comparison import Comparison
 
 Scale = Literal["tiny", "quick", "paper"]
@@ -34,7 +36,10 @@ class Evidence:
 
 @dataclasses.dataclass(frozen=True)
 class Claim(Generic[P]):
-    """`check` judges `says`, the corrected statement; P's fields are the flags of `sorites verify`."""
+    """`check` judges `says`, the corrected statement; P's fields are the flags of `sorites verify`.
+
+    A check that trains takes a second argument, `lab`, and trains there: a store shares, lists and resumes its members.
+    """
 
     id: str
     paper: str
@@ -42,9 +47,15 @@ class Claim(Generic[P]):
     kind: Kind
     says: str
     sizes: dict[Scale, P]
-    check: Callable[[P], Evidence]
+    check: Callable[[P], Evidence] | Callable[[P, Lab], Evidence]
     expected: Outcome = "holds"
     departures: tuple[str, ...] = ()
+
+    def evidence(self, parameters: P, lab: Lab = PLAIN) -> Evidence:
+        """What the check finds."""
+        if "lab" in inspect.signature(self.check).parameters:
+            return self.check(parameters, lab)  # pyright: ignore[reportCallIssue]
+        return self.check(parameters)  # pyright: ignore[reportCallIssue]
 
     def parameters(self, scale: Scale) -> P:
         """The parameters at a scale; a claim without settings of its own for it uses the next smaller."""

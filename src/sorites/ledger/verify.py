@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..errors import SpecError
+from ..training import PLAIN, Lab
 from .claim import Claim, P, Scale, verdict_of
 from .comparison import Comparison
 
@@ -43,12 +44,14 @@ class Verdict:
         return dataclasses.asdict(self)
 
 
-def verify(claim: Claim[Any], scale: Scale = "quick", overrides: dict[str, str] | None = None) -> Verdict:
-    """Check one claim; overrides are strings as typed on the command line."""
+def verify(
+    claim: Claim[Any], scale: Scale = "quick", overrides: dict[str, str] | None = None, lab: Lab = PLAIN
+) -> Verdict:
+    """Check one claim; overrides are strings as typed on the command line, lab is where it trains."""
     parameters = override(claim.parameters(scale), overrides or {})
     begun = time.perf_counter()
     with refusing(f"{claim.id} cannot be checked", overrides or {}):
-        evidence = claim.check(parameters)
+        evidence = claim.evidence(parameters, lab)
     erratum = None if evidence.erratum is None else dataclasses.asdict(evidence.erratum)
     return Verdict(
         id=claim.id,

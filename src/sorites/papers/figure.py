@@ -1,11 +1,11 @@
 """A figure is data and a drawing: the data are computed once and stored, the drawing reads nothing else."""
 
 import dataclasses
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, runtime_checkable
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from ..ledger import Scale
-from ..training import Run, Trained
+from ..training import Lab
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -13,13 +13,6 @@ if TYPE_CHECKING:
 
 P = TypeVar("P")
 Frames = dict[str, "polars.DataFrame"]  # named tables; the main one is called "data"
-
-
-@runtime_checkable
-class Training(Protocol):
-    """Who trains: a store, which does so once, or `sorites.training` itself."""
-
-    def train(self, runs: Run | Sequence[Run], seeds: Sequence[int]) -> Trained: ...
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,7 +24,7 @@ class Figure(Generic[P]):
     title: str
     caption: str
     sizes: dict[Scale, P]
-    measure: Callable[[P, Training], Frames]
+    measure: Callable[[P, Lab], Frames]
     draw: Callable[[Frames, P], "matplotlib.figure.Figure"]
     find: Callable[[Frames, P], str] | None = None
     seconds: float = 5.0  # a rough duration at quick scale on 2 cores

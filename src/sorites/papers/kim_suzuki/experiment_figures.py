@@ -5,6 +5,7 @@ import polars as pl
 
 from ...drawing import COLOURS, QUIET, band, new_figure
 from ...statistics import wilson
+from ...training import Lab
 from ..figure import Figure, Frames
 from .grids import LARGE, QUICK, Curves
 from .published import LESSONS, RATES
@@ -18,10 +19,10 @@ PUBLISHED = {
 }
 
 
-def _curves(size: Curves, training) -> Frames:
+def _curves(size: Curves, lab: Lab) -> Frames:
     frames = []
     for lesson, (runs, seeds) in size.ensembles().items():
-        history = training.train(runs, seeds).history
+        history = lab.train(runs, seeds).history
         frames.append(
             history.frame()
             .rename({"own.loss": "loss", "soft.answer": "accuracy"})

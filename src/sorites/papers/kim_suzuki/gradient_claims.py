@@ -17,6 +17,7 @@ from ...supervision import teacher_forcing
 from ...tasks import Parity
 from ...theory import tree_law
 from ...theory.precision import in_float64
+from ...training import Lab
 from .sample_law import SampleLaw, exponents, smallest
 from .setting import PAPER
 
@@ -158,10 +159,10 @@ def _entries(task, draws: int):
     return (value - signs[-1]) * slope * (signs[0] - z) / task.bits
 
 
-def _noise(size: Noise) -> Evidence:
+def _noise(size: Noise, lab: Lab) -> Evidence:
     constants, errors = np.array([noise_constant(keys, size.draws) for keys in size.keys]).T
     samples = SampleLaw(size.bits, size.sparsity, size.finest, size.doublings, size.chains, size.seeds)
-    (measured, law), needed = exponents(samples), smallest(samples)
+    (measured, law), needed = exponents(samples, lab), smallest(samples, lab)
     exponent = at_most("exponent of the smallest n in d, upper end of its interval", measured.interval.high, 2)
     if not np.isfinite(needed).all():  # a size that the grid does not reach would bend the line
         exponent = dataclasses.replace(exponent, holds=None)

@@ -13,6 +13,7 @@ from ...models import positional
 from ...theory import class_signal, krawtchouk
 from ...theory import parity_class as pc
 from ...theory.precision import in_float64
+from ...training import Lab
 from ..figure import Figure, Frames
 from .hardness_learners import answer_alone, answers, drawn, jacobian, task_of
 
@@ -71,7 +72,7 @@ def _without_chain(learner: str, bits: int, seed: int, samples: int) -> dict:
     return _row(learner, bits, seed, variance, noise, bound, samples)
 
 
-def _measure(size: Hardness, _trainer) -> Frames:
+def _measure(size: Hardness, _lab: Lab) -> Frames:
     rows = [_without_chain("perceptron", d, seed, size.samples) for d in size.perceptron for seed in range(size.seeds)]
     rows += [_without_chain("transformer", d, 0, size.samples) for d in size.transformer]
     for d in size.chain:

@@ -11,7 +11,7 @@ from ...ledger import Claim, Erratum, Evidence, alone, at_least, at_most, equal,
 from ...models import link_named
 from ...statistics import mean_interval
 from ...theory import tree_law
-from ...training import Trained
+from ...training import Lab, Trained
 from .setting import PAPER, child_weights
 from .theorems import LogSteps, trained
 from .trained import BROKEN, NEEDED, TINY, median_error, right, works
@@ -30,10 +30,10 @@ def _off_pattern(result: Trained) -> int:
     return int((released != expected).any(axis=(1, 2)).sum())
 
 
-def _pattern(size: Pattern) -> Evidence:
+def _pattern(size: Pattern, lab: Lab) -> Evidence:
     require(size.sparsity >= 8, f"a level that is not flagged needs three: sparsity={size.sparsity}; use 8 or more")
     setting = alone(LogSteps, size)
-    working, printed = trained(setting), trained(dataclasses.replace(setting, threshold=size.printed))
+    working, printed = trained(setting, lab), trained(dataclasses.replace(setting, threshold=size.printed), lab)
     return Evidence(
         (
             equal(f"eps0={size.threshold:g}: seeds off the pattern", 0, _off_pattern(working), size.seeds - math.ceil(NEEDED * size.seeds)),
@@ -50,8 +50,8 @@ def _pattern(size: Pattern) -> Evidence:
     )  # fmt: skip
 
 
-def _weights(size: LogSteps) -> Evidence:
-    result, task = trained(size), size.task()
+def _weights(size: LogSteps, lab: Lab) -> Evidence:
+    result, task = trained(size, lab), size.task()
     layout, secrets = task.layout, result.history.secrets
     assert secrets is not None
     found = np.stack([child_weights(result.models.weights[i], task, secrets[i]) for i in range(size.seeds)])  # pyright: ignore
@@ -96,12 +96,12 @@ class Strengths(LogSteps):
         require(len(self.strengths) >= 2, f"a slope needs two strengths: strengths={self.strengths}; give two or more")
 
 
-def _exponential(size: Strengths) -> Evidence:
+def _exponential(size: Strengths, lab: Lab) -> Evidence:
     plain = alone(LogSteps, size)
     weight, error, member = [], [], []
     for strength in size.strengths:
         setting = dataclasses.replace(plain, strength=strength)
-        result = trained(setting)
+        result = trained(setting, lab)
         for seed in np.flatnonzero(result.history.last("soft.answer") == 1):
             secret = result.history.secrets[seed]  # pyright: ignore
             weight.append(child_weights(result.models.weights[seed], setting.task(), secret).min())  # pyright: ignore
@@ -138,7 +138,7 @@ class Ablations(LogSteps):
         return (round(self.strength * signal) + 0.5) / signal
 
 
-def _ablations(size: Ablations) -> Evidence:
+def _ablations(size: Ablations, lab: Lab) -> Evidence:
     plain = alone(LogSteps, size)
     changes: dict[str, dict[str, Any]] = {
         "no rounding": {"quantised": False},
@@ -146,11 +146,11 @@ def _ablations(size: Ablations) -> Evidence:
         f"eps0={size.printed:g}": {"threshold": size.printed},
         f"K={size.halfway():.2f}, whose weight lies on a half-integer": {"strength": size.halfway()},
     }
-    compared = [works("all in place", trained(plain))]
+    compared = [works("all in place", trained(plain, lab))]
     for name, change in changes.items():
-        result = trained(dataclasses.replace(plain, **change))
+        result = trained(dataclasses.replace(plain, **change), lab)
         compared.append(at_most(f"{name}: seeds with all answers right", right(result), BROKEN * size.seeds))
-    strongest = trained(dataclasses.replace(plain, strength=size.strongest))
+    strongest = trained(dataclasses.replace(plain, strength=size.strongest), lab)
     compared.append(shown(f"K={size.strongest:g}: seeds with all answers right", None, right(strongest)))
     return Evidence(
         tuple(compared),

@@ -7,14 +7,15 @@ from matplotlib.collections import QuadMesh
 
 from ...drawing import COLOURS, QUIET, new_figure
 from ...statistics import log_log_slope
+from ...training import Lab
 from ..figure import Figure, Frames
 from .grids import LARGE, LARGE_LAWS, FilterRange, SampleLaws
 from .sample_law import NEEDED, noise_law, success
 
 
-def _filter(size: FilterRange, training) -> Frames:
+def _filter(size: FilterRange, lab: Lab) -> Frames:
     ((runs, seeds),) = size.ensembles().values()
-    history = training.train(runs, seeds).history
+    history = lab.train(runs, seeds).history
     cells = np.repeat(np.array(size.cells()), size.seeds, axis=0)
     return {
         "data": pl.DataFrame(
@@ -95,10 +96,10 @@ def _find_filter(frames: Frames, size: FilterRange) -> str:
     return f"{'; '.join(parts)}. The printed proof asks only for eps0 above O(d^-1/2)."
 
 
-def _law_table(size: SampleLaws, training) -> Frames:
+def _law_table(size: SampleLaws, lab: Lab) -> Frames:
     rows, cells = [], []
     for name, law in size.laws().items():
-        found = success(law)  # [size, n, seed]
+        found = success(law, lab)  # [size, n, seed]
         for bits, table in zip(law.bits, found, strict=True):
             share = table.mean(axis=1)
             enough = np.flatnonzero(share >= NEEDED)

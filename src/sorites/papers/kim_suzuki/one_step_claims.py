@@ -11,7 +11,7 @@ from ...errors import require
 from ...ledger import Claim, Erratum, Evidence, alone, at_most, equal, shown
 from ...statistics import wilson
 from ...tasks import Parity
-from ...training import Trained
+from ...training import Lab, Trained
 from ..tree_checks import frequency, require_trials
 from .setting import PAPER
 from .theorems import OneStep, trained
@@ -25,13 +25,13 @@ class TheoremFive(OneStep):
     error: float = 0.05  # of a noisy oracle, in units of d^-2
 
 
-def _one_step(size: TheoremFive) -> Evidence:
+def _one_step(size: TheoremFive, lab: Lab) -> Evidence:
     setting = alone(OneStep, size)
 
     def changed(**changes: Any) -> Trained:
-        return trained(dataclasses.replace(setting, **changes))
+        return trained(dataclasses.replace(setting, **changes), lab)
 
-    calibrated, literal = trained(setting), changed(strength=0.0)
+    calibrated, literal = trained(setting, lab), changed(strength=0.0)
     noise = size.error / size.bits**2
     oracles = {name: changed(noise=noise, oracle=name) for name in ("random", "adversarial")}
     by_samples = [median_error(changed(samples=n)) for n in (*size.fewer, size.samples)]

@@ -1,7 +1,6 @@
 """The published experiments: four ways to teach a one-layer transformer a k-parity by full-batch gradient descent."""
 
 import dataclasses
-import functools
 
 import numpy as np
 
@@ -10,7 +9,7 @@ from ...models import positional
 from ...probes import ChildMass, Loss, Outcome, Released
 from ...supervision import Pooled, Scores, Squared, Supervision, Truth, Written, teacher_forcing
 from ...tasks import Boolean, Layout, Parity
-from ...training import GD, Evaluation, Run, Stage, Trained, train
+from ...training import GD, Evaluation, Lab, Run, Stage, Trained
 
 LESSONS = {
     "direct": "Direct (answer only)",
@@ -78,7 +77,6 @@ class Published:
         return filtered, Supervision(Written(), Truth(), self.share * known[self.prediction], Squared())
 
 
-@functools.lru_cache(maxsize=16)
-def trained(size: Published, lesson: str) -> Trained:
+def trained(size: Published, lesson: str, lab: Lab) -> Trained:
     """A lesson over its secrets; claims that look at the same ensemble share it."""
-    return train(size.run(lesson), range(size.seeds))
+    return lab.train(size.run(lesson), range(size.seeds))

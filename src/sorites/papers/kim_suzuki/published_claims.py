@@ -7,6 +7,7 @@ import numpy as np
 
 from ...errors import require
 from ...ledger import Claim, Comparison, Evidence, at_least, at_most, equal, shown
+from ...training import Lab
 from .published import LESSONS, Published, trained
 from .setting import PAPER
 
@@ -46,11 +47,14 @@ class Sparsities:
         ]
 
 
-def _comparison(size: Sparsities) -> Evidence:
+def _comparison(size: Sparsities, lab: Lab) -> Evidence:
     compared: list[Comparison] = []
     free = []
     for setting in size.published():
-        k, ends = setting.sparsity, {lesson: trained(setting, lesson).history.last("soft.answer") for lesson in LESSONS}
+        k, ends = (
+            setting.sparsity,
+            {lesson: trained(setting, lesson, lab).history.last("soft.answer") for lesson in LESSONS},
+        )
         solved = {lesson: int((accuracy == 1).sum()) for lesson, accuracy in ends.items()}
         compared += [
             equal(f"k={k}, answer only: mean accuracy", 0.5, float(ends["direct"].mean()), CHANCE),
@@ -76,10 +80,10 @@ NEAR = (
 )
 
 
-def _release(size: Release) -> Evidence:
+def _release(size: Release, lab: Lab) -> Evidence:
     compared: list[Comparison] = []
     for setting in size.published():
-        history = trained(setting, "consistent").history
+        history = trained(setting, "consistent", lab).history
         released, loss = history.metrics["released"], history.metrics["own.loss"]
         levels = setting.task().layout.depth
         first = np.stack([_first(released[:, :, level] > 0) for level in range(levels)], axis=1)  # [seed, level]

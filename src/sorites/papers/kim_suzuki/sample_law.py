@@ -2,7 +2,6 @@
 samples is a running mean. Plain arrays, so that a bare GPU machine can measure it."""
 
 import dataclasses
-import functools
 import math
 
 import equinox as eqx
@@ -16,7 +15,7 @@ from ...statistics import Slope, log_log_slope
 from ...supervision import Written, teacher_forcing
 from ...tasks import Boolean, Parity
 from ...theory import tree_law
-from ...training import use_compilation_cache
+from ...training import Lab, use_compilation_cache
 
 BLOCK = 256  # samples per block; the grid counts blocks
 NEEDED = 0.9  # share of seeds that must answer every held-out chain
@@ -61,9 +60,12 @@ def noise_law(bits: int, sparsity: int) -> float:
     return keys * strength(bits, sparsity) ** 2 * math.log(keys)
 
 
-@functools.lru_cache(maxsize=4)
-def success(size: SampleLaw) -> np.ndarray:
+def success(size: SampleLaw, lab: Lab) -> np.ndarray:
     """bool[size, n, seed]: is every held-out answer right after one step on n samples?"""
+    return lab.keep(size, _success)["right"]
+
+
+def _success(size: SampleLaw) -> dict[str, np.ndarray]:
     use_compilation_cache()
     blocks, seeds = jnp.asarray(size.samples() // BLOCK), jnp.arange(size.seeds)
     found = []
@@ -71,7 +73,7 @@ def success(size: SampleLaw) -> np.ndarray:
         task = size.task(bits)
         rate = strength(bits, task.sparsity) * bits**2 / (2 * tree_law.CURVATURE)
         found.append(np.asarray(_one_size(task, size.chains, jnp.asarray(rate), blocks, seeds)).T)
-    return np.stack(found)
+    return {"right": np.stack(found)}
 
 
 @eqx.filter_jit
@@ -99,15 +101,15 @@ def _one_size(task: Boolean, chains: int, rate, blocks, seeds):
     return jax.lax.map(member, seeds) if jax.default_backend() == "cpu" else jax.vmap(member)(seeds)
 
 
-def smallest(size: SampleLaw) -> np.ndarray:
+def smallest(size: SampleLaw, lab: Lab) -> np.ndarray:
     """The first n of the grid with the needed share of seeds; NaN where none has."""
-    share = success(size).mean(axis=2) >= NEEDED
+    share = success(size, lab).mean(axis=2) >= NEEDED
     return np.where(share.any(axis=1), size.samples()[share.argmax(axis=1)], np.nan)
 
 
-def exponents(size: SampleLaw) -> tuple[Slope, Slope]:
+def exponents(size: SampleLaw, lab: Lab) -> tuple[Slope, Slope]:
     """Slopes in log d of the smallest n, and of the noise law at the same sizes."""
-    bits, needed = np.array(size.bits, float), smallest(size)
+    bits, needed = np.array(size.bits, float), smallest(size, lab)
     known = np.isfinite(needed)
     law = np.array([noise_law(d, size.task(d).sparsity) for d in size.bits])
     return log_log_slope(bits[known], needed[known]), log_log_slope(bits[known], law[known])

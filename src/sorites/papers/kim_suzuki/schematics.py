@@ -14,6 +14,7 @@ from ...models import positional
 from ...models.masks import MASKS
 from ...supervision import Strings
 from ...tasks import Parity
+from ...training import Lab
 from ..figure import Figure, Frames
 from ..tree_pictures import draw_mask, draw_tree, mask_table, tree_table
 
@@ -24,7 +25,7 @@ class Grid:
     sparsity: int = 8
 
 
-def _tree(size: Grid, training) -> Frames:
+def _tree(size: Grid, lab: Lab) -> Frames:
     task = Parity(size.bits, size.sparsity)
     secret = task.draw(jax.random.key(1))
     return {"data": tree_table(np.asarray(task.children(secret)), size.bits)}
@@ -48,7 +49,7 @@ class Generation(Grid):
     strings: int = 16
 
 
-def _generation(size: Generation, training) -> Frames:
+def _generation(size: Generation, lab: Lab) -> Frames:
     """What stands at each thought after t trained levels: its value on one labelled chain, and how far its strings are from -1."""
     task = Parity(size.bits, size.sparsity)
     secret, layout = task.draw(jax.random.key(1)), task.layout
@@ -111,7 +112,7 @@ def _draw_generation(frames: Frames, size: Generation):
     return figure
 
 
-def _masks(size: Grid, training) -> Frames:
+def _masks(size: Grid, lab: Lab) -> Frames:
     layout = Parity(size.bits, size.sparsity).layout
     frames = [
         pl.DataFrame(mask_table(MASKS[name](layout))).with_columns(pl.lit(name).alias("mask"))

@@ -1,7 +1,6 @@
 """The two positive theorems as trainings, every choice a field: one step with teacher forcing, log2 k steps alone."""
 
 import dataclasses
-import functools
 
 import jax
 import numpy as np
@@ -11,7 +10,7 @@ from ...models import link_named, positional
 from ...probes import ChildMass, Loss, Outcome, Released
 from ...supervision import AbstractSource, Noisy, Pooled, Squared, Strings, Supervision, Truth, Written, teacher_forcing
 from ...tasks import Boolean, Parity
-from ...training import GD, Evaluation, Quantised, Run, Stage, Trained, train
+from ...training import GD, Evaluation, Lab, Quantised, Run, Stage, Trained
 
 ORACLES = ("random", "adversarial")
 
@@ -96,7 +95,6 @@ class LogSteps(Theorem):
         return [self.run(seed) for seed in range(self.seeds)]
 
 
-@functools.lru_cache(maxsize=32)
-def trained(size: OneStep | LogSteps) -> Trained:
+def trained(size: OneStep | LogSteps, lab: Lab) -> Trained:
     """The training over its seeds; claims that look at the same ensemble share it."""
-    return train(size.runs() if isinstance(size, LogSteps) else size.run(), range(size.seeds))
+    return lab.train(size.runs() if isinstance(size, LogSteps) else size.run(), range(size.seeds))

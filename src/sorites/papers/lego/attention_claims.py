@@ -12,6 +12,7 @@ from ...models.routing import Routing, uniform
 from ...models.routing import loss as routing_loss
 from ...tasks.actions import action_named
 from ...theory.precision import in_float64
+from ...training import Lab
 from ...training.lego_theory import two_steps
 from . import monitors
 from .setting import CYCLIC3, FINITE, PAPER, ROUNDING, STEPS, Theory, masses
@@ -30,19 +31,20 @@ def _slopes(size: Theory, name: str, step: int) -> Routing:
     return jax.tree.map(lambda leaf: -float(leaf), slope(uniform()))
 
 
-def _onset(size: Onset) -> Evidence:
+def _onset(size: Onset, lab: Lab) -> Evidence:
     first, second = _slopes(size, "C6", 1), _slopes(size, "C6", 2)
     predicate, answer = first.predicate + second.predicate, first.answer + second.answer
     symmetric = _slopes(size, size.symmetric, 2)
     ceiling = float(size.features(action_named("C6")).ceiling)
-    held = {**monitors.simply_transitive(size.run("C6"), size.variables, size.clipping),
-            **monitors.symmetry(size.run(size.symmetric), size.variables, size.clipping)}  # fmt: skip
+    run = size.run(size.symmetric, lab)
+    held = {**monitors.simply_transitive(size.run("C6", lab), size.variables, size.clipping),
+            **monitors.symmetry(run, size.variables, size.clipping)}  # fmt: skip
     seen = [
         shown(f"first step that breaks: {name}", None, first_violation)
         for name, holds in held.items()
         if (first_violation := monitors.first_violation(holds)) is not None
     ]
-    total = np.asarray(size.run(size.symmetric).routing.predicate) + np.asarray(size.run(size.symmetric).routing.answer)
+    total = np.asarray(run.routing.predicate) + np.asarray(run.routing.answer)
     return Evidence(
         (
             at_least("C6: first gradient of [Q43], x |X|/B", float(predicate) / ceiling, 0.01),
@@ -68,8 +70,8 @@ def _onset(size: Onset) -> Evidence:
     )
 
 
-def _growth(size: Theory) -> Evidence:
-    history = size.run("C6")
+def _growth(size: Theory, lab: Lab) -> Evidence:
+    history = size.run("C6", lab)
     attention, path = masses(history), history.routing
     gap = np.asarray(attention.gap)
     held = monitors.simply_transitive(history, size.variables, size.clipping)
@@ -114,9 +116,9 @@ def pace(theory: Theory, error: np.ndarray) -> float:
     return -float(np.polyfit(path[late], np.log(error[late]), 1)[0])
 
 
-def _plateau(size: Plateau) -> Evidence:
+def _plateau(size: Plateau, lab: Lab) -> Evidence:
     def error(name: str, theory: Theory) -> np.ndarray:
-        return np.asarray(masses(theory.run(name)).error, float)
+        return np.asarray(masses(theory.run(name, lab)).error, float)
 
     def clipped(clipping: float) -> Theory:
         return Theory(size.variables, clipping, size.steps, size.rate, size.slowing)
@@ -187,9 +189,9 @@ def dilution_law(error: float, others: np.ndarray) -> np.ndarray:
     return np.asarray(others / (others + 2 * (1 - error) / error))
 
 
-def _dilution(size: Dilution) -> Evidence:
+def _dilution(size: Dilution, lab: Lab) -> Evidence:
     theory = Theory(size.variables, size.clipping, size.steps, size.rate, size.slowing)
-    paths = [theory.run(name).routing for name in size.actions]
+    paths = [theory.run(name, lab).routing for name in size.actions]
     return _diluted(size, [jax.tree.map(lambda leaf: float(leaf[len(leaf) // 4]), path) for path in paths])
 
 
@@ -230,7 +232,7 @@ class Floor(Theory):
     actions: tuple[str, ...] = ("C6", "S4")
 
 
-def _floor(size: Floor) -> Evidence:
+def _floor(size: Floor, lab: Lab) -> Evidence:
     compared: list[Comparison] = []
     for name in size.actions:
         theory = Theory(size.variables, size.clipping, size.steps, size.rate, size.slowing)
@@ -238,10 +240,10 @@ def _floor(size: Floor) -> Evidence:
         floor = np.log1p(
             (theory.size(action_named(name)) - 1) * np.exp(-float(theory.features(action_named(name)).ceiling))
         )
-        least = float(np.min(theory.run(name).loss)) / terms
+        least = float(np.min(theory.run(name, lab).loss)) / terms
         compared.append(at_least(f"{name}, stage 2: smallest loss / floor", least / floor, 1, 1e-5))
     floor = np.log1p((CYCLIC3.size - 1) * np.exp(-CYCLIC3.ceiling))
-    least = float(np.min(CYCLIC3.run(0)[1].loss))
+    least = float(np.min(CYCLIC3.run(0, lab)[1].loss))
     compared.append(at_least("C3, stage 1: smallest loss / floor", least / floor, 1, 1e-5))
     compared.append(at_most("C3, stage 1: smallest loss / floor (it is reached)", least / floor, 1.01))
     return Evidence(tuple(compared), departures=("rounding of float32 (1e-5) allowed below the floor",))

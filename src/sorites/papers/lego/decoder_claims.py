@@ -12,6 +12,7 @@ from ...models import decoder
 from ...statistics import mean_interval
 from ...tasks import Chain, Lego
 from ...theory.precision import in_float64
+from ...training import Lab
 from .grids import SMALL, TINY, Study, ensemble
 from .setting import PAPER, ROUNDING, Theory
 
@@ -78,12 +79,12 @@ def above_zero(name: str, seeds: np.ndarray) -> Comparison:
     return Comparison(f"{name} ≥", 0, float(seeds.mean()), 0, True if low > 0 else False if high < 0 else None)
 
 
-def _diluted(size: Study) -> Evidence:
+def _diluted(size: Study, lab: Lab) -> Evidence:
     require(
         {10, 20} <= set(size.lengths),
         f"attention is compared at lengths 10 and 20: lengths={size.lengths}; use lengths with both",
     )
-    _, found = ensemble(size, "fresh")
+    _, found = ensemble(size, "fresh", lab)
     short, long = size.lengths.index(10), size.lengths.index(20)
     compared: list[Comparison] = []
     for action in size.pair:
@@ -102,7 +103,7 @@ def _diluted(size: Study) -> Evidence:
         )
     theory = Theory(60, 3.0, 150)
     for name in ("C6", "S3"):
-        end = theory.run(name).end
+        end = theory.run(name, lab).end
         masses = {length: end.masses(length, jnp.arange(1, length + 1)) for length in (10, 20)}
         falls = [
             float(masses[10].predicate.mean() - masses[20].predicate.mean()),

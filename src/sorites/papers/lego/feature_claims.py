@@ -11,6 +11,8 @@ from ...ledger import Claim, Comparison, Erratum, Evidence, at_least, at_most, e
 from ...models.features import Features, imbalance
 from ...models.srelu import SReLU
 from ...tasks.actions import Action, action_named
+from ...training import Lab
+from ...training.lego_theory import FeatureHistory
 from . import monitors
 from .setting import CYCLIC3, CYCLIC6, PAPER, SYMMETRIC3, SYMMETRIC4, Learning, ensemble_magnitudes, winners
 
@@ -62,22 +64,27 @@ def shape(end: Features, winner: np.ndarray, action: Action, ceiling: float, bia
     )
 
 
-def shapes(size: Stage1) -> dict[str, list[Shape]]:
-    found: dict[str, list[Shape]] = {}
-    for run in size.runs:
+Histories = dict[Learning, list[FeatureHistory]]  # by seed
+
+
+def histories(size: Stage1, lab: Lab) -> Histories:
+    return {run: [run.run(seed, lab)[1] for seed in range(size.seeds)] for run in size.runs}
+
+
+def shapes(found: Histories) -> dict[Learning, list[Shape]]:
+    def shaped(run: Learning, history: FeatureHistory) -> Shape:
         action = action_named(run.action)
-        for seed in range(size.seeds):
-            winner, end = winners(run.run(seed)[1], action)
-            found.setdefault(run.action, []).append(shape(end, winner, action, run.ceiling, run.bias))
-    return found
+        winner, end = winners(history, action)
+        return shape(end, winner, action, run.ceiling, run.bias)
+
+    return {run: [shaped(run, history) for history in each] for run, each in found.items()}
 
 
-def _watched(size: Stage1) -> list[Comparison]:
+def _watched(found: Histories) -> list[Comparison]:
     """Every monitor of stage 1: the share of records, over seeds, at which it holds."""
     compared = []
-    for run in size.runs:
-        action = action_named(run.action)
-        held = [monitors.learned_features(run.run(seed)[1], action) for seed in range(size.seeds)]
+    for run, each in found.items():
+        held = [monitors.learned_features(history, action_named(run.action)) for history in each]
         compared += [
             shown(f"{run.action}, monitor: {name}", 1, float(np.mean([each[name].mean() for each in held])))
             for name in held[0]
@@ -92,9 +99,10 @@ def _mean(each: list[Shape], field: str) -> float:
 CLOSE = 0.06  # of B: the bend of the activation shifts V by rho (1 - 1/q) = 0.375, 5 % of B = 2 log 50
 
 
-def _simply_transitive(size: Stage1) -> Evidence:
+def _simply_transitive(size: Stage1, lab: Lab) -> Evidence:
     compared: list[Comparison] = []
-    for run, each in zip(size.runs, shapes(size).values(), strict=True):
+    found = histories(size, lab)
+    for run, each in shapes(found).items():
         name = run.action
         compared += [
             equal(f"{name}: V(g)/B", 1, _mean(each, "move"), CLOSE),
@@ -104,12 +112,13 @@ def _simply_transitive(size: Stage1) -> Evidence:
             at_most(f"{name}: largest |V(g)+V(y')| / rho", max(one.cancelled for one in each) / WIDTH, 4),
             at_least(f"{name}: features of idle neurons at 5 mu or less, share", _mean(each, "idle"), 0.95),
         ]
-    return Evidence((*compared, *_watched(size)), seeds=size.seeds)
+    return Evidence((*compared, *_watched(found)), seeds=size.seeds)
 
 
-def _symmetry(size: Stage1) -> Evidence:
+def _symmetry(size: Stage1, lab: Lab) -> Evidence:
     compared: list[Comparison] = []
-    for run, each in zip(size.runs, shapes(size).values(), strict=True):
+    found = histories(size, lab)
+    for run, each in shapes(found).items():
         name, ratio = run.action, imbalance(action_named(run.action))
         large, small = 2 * ratio / (1 + ratio), 2 / (1 + ratio)
         compared += [
@@ -120,7 +129,7 @@ def _symmetry(size: Stage1) -> Evidence:
             equal(f"{name}: V(y')/B", -large, _mean(each, "other_state"), CLOSE * large),
         ]
     return Evidence(
-        (*compared, *_watched(size)),
+        (*compared, *_watched(found)),
         seeds=size.seeds,
         erratum=Erratum(
             "(18b): V(g') = +2B/n_y",
@@ -149,14 +158,14 @@ class Order(Stage1):
     seeds: int = 8
 
 
-def _curriculum(size: Order) -> Evidence:
+def _curriculum(size: Order, lab: Lab) -> Evidence:
     from scipy import stats
 
     compared: list[Comparison] = []
     for run in size.runs:
         action, hits, correlations = action_named(run.action), [], []
         for seed in range(size.seeds):
-            start, history = run.run(seed)
+            start, history = run.run(seed, lab)
             before = ensemble_magnitudes(jax.tree.map(np.asarray, start), action)
             winner, _ = winners(history, action)
             hits.append((winner == greedy_order(before)).mean())

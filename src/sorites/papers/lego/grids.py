@@ -1,13 +1,12 @@
 """The decoder studies behind the figures, and the settings that `bench/lego_paper_scale.py` runs. No tables, no drawing."""
 
 import dataclasses
-import functools
 
 import numpy as np
 
 from ...errors import require
 from ...tasks import Lego
-from ...training import Run, Trained, train
+from ...training import Lab, Run, Trained
 from .arms import Arm, Decoding, attention_map, gathered, self_trained
 
 ACTIONS = ("C6", "S5", "C5", "S3/itself", "S3", "A5", "A5/itself", "C6*20", "S5[6]")
@@ -97,19 +96,17 @@ def self_training(size: Study) -> list[Run]:
     return size.runs((arm,), size.stages, size.self_pool, size.self_steps)
 
 
-@functools.cache
-def ensemble(size: Study, way: str) -> tuple[Trained, dict[str, np.ndarray]]:
+def ensemble(size: Study, way: str, lab: Lab) -> tuple[Trained, dict[str, np.ndarray]]:
     """The trained members and their arrays."""
-    trained = train(size.runs(size.arms(way)), list(range(size.seeds)) * len(size.actions))
+    trained = lab.train(size.runs(size.arms(way)), list(range(size.seeds)) * len(size.actions))
     return trained, gathered(size, trained.history)
 
 
-@functools.cache
-def measured(size: Study, part: str) -> dict[str, np.ndarray]:
+def measured(size: Study, part: str, lab: Lab) -> dict[str, np.ndarray]:
     """`maps` or `stages` of a study, computed here."""
     if part == "maps":
-        return mapped(size, ensemble(size, "fresh")[0])
-    return self_trained(size, size.stages, train(self_training(size), range(size.seeds)).history)
+        return mapped(size, ensemble(size, "fresh", lab)[0])
+    return self_trained(size, size.stages, lab.train(self_training(size), range(size.seeds)).history)
 
 
 LARGE = Study()

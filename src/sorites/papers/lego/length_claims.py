@@ -8,11 +8,13 @@ import numpy as np
 
 from ...errors import require
 from ...ledger import Claim, Comparison, Evidence, at_least, at_most, shown
+from ...models.features import Features
 from ...models.routing import uniform
 from ...tasks.actions import action_named
-from ...training.lego_theory import train_routing, two_steps
+from ...training import Lab
+from ...training.lego_theory import RoutingHistory, train_routing, two_steps
 from .monitors import symmetry, upper_gap
-from .setting import CYCLIC3, CYCLIC6, FINITE, LENGTHS, PAPER, STEPS, Learning, Theory, accuracies
+from .setting import CYCLIC3, CYCLIC6, FINITE, LENGTHS, PAPER, STEPS, Learning, Theory, accuracies, example
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,22 +35,29 @@ class Lengths(Theory):
         self.admit(LENGTHS[-1])
 
 
-def _end_to_end(size: Learning, steps: int, samples: int) -> tuple[float, float]:
+def _end_to_end(size: Learning, steps: int, samples: int, lab: Lab) -> tuple[float, float]:
     """Algorithm 1 from random weights: attention error, and accuracy at L = 20."""
     action = action_named(size.action)
-    features = jax.tree.map(lambda leaf: leaf[-1], size.run(0)[1].features)
+    features = jax.tree.map(lambda leaf: leaf[-1], size.run(0, lab)[1].features)
     variables = size.size - action.actions - action.values - 1
-    end = train_routing(features, uniform(), two_steps(action), (1, 2), variables, steps).end
+    end = lab.keep((size.action, features, variables, steps), _routed_on, like=example()).end
     right = accuracies(features, end, action, (20,), samples)
     return float(end.masses(2, jnp.asarray(2)).error), float(right[0])
 
 
-def _lengths(size: Lengths) -> Evidence:
+def _routed_on(spec: tuple[str, Features, int, int]) -> RoutingHistory:
+    """Stage 2 on features of one's own."""
+    name, features, variables, steps = spec
+    action = action_named(name)
+    return train_routing(features, uniform(), two_steps(action), (1, 2), variables, steps)
+
+
+def _lengths(size: Lengths, lab: Lab) -> Evidence:
     theory = Theory(size.variables, size.clipping, size.steps, size.rate, size.slowing)
     found = {}
     for name in (size.easy, size.hard):
         action = action_named(name)
-        found[name] = accuracies(theory.features(action), theory.run(name).end, action, count=size.samples)
+        found[name] = accuracies(theory.features(action), theory.run(name, lab).end, action, count=size.samples)
     easy, hard = found.values()
     near = [length <= size.solved for length in LENGTHS]
     compared: list[Comparison] = [
@@ -56,7 +65,7 @@ def _lengths(size: Lengths) -> Evidence:
         at_least(f"{size.hard}: all values right, worst length to {size.solved}", float(hard[near].min()), 0.99),
         at_most(f"{size.hard}: all values right at {LENGTHS[-1]}", float(hard[-1]), 0.05),
     ]
-    error, right = _end_to_end(size.learned, size.steps, size.samples)
+    error, right = _end_to_end(size.learned, size.steps, size.samples, lab)
     compared.append(
         at_least(f"{size.learned.action}, features learned in stage 1: all values right at 20", right, 0.99)
     )
@@ -80,13 +89,14 @@ class SelfTraining(Lengths):
         self.admit(2 * 2 ** (self.stages + 1))  # each stage is tested at twice its length
 
 
-def _self_training(size: SelfTraining) -> Evidence:
+def _self_training(size: SelfTraining, lab: Lab) -> Evidence:
     theory = Theory(size.variables, size.clipping, size.steps, size.rate, size.slowing)
     action = action_named(size.hard)
     features = theory.features(action)
-    before = accuracies(features, theory.run(size.hard).end, action, count=size.samples)
+    before = accuracies(features, theory.run(size.hard, lab).end, action, count=size.samples)
     compared: list[Comparison] = [at_most(f"before: all values right at {LENGTHS[-1]}", float(before[-1]), 0.05)]
-    for stage in theory.continued(size.hard, size.stages, size.self_steps, size.batch):
+    grown = theory.continued(size.hard, size.stages, size.self_steps, size.batch, lab)
+    for stage in grown:
         length, end = stage.length, stage.history.end
         reached = accuracies(features, end, action, (2 * length, LENGTHS[-1]), size.samples)
         error = float(end.masses(length, jnp.asarray(2)).error)
@@ -98,7 +108,7 @@ def _self_training(size: SelfTraining) -> Evidence:
             at_most(f"L={length}: attention error (5.04 c_1)", error, 5.04 * upper_gap(size.clipping)),
             *(shown(f"L={length}, share of steps: {name}", 1, float(holds.mean())) for name, holds in held.items()),
         ]
-    last = theory.continued(size.hard, size.stages, size.self_steps, size.batch)[-1].history.end
+    last = grown[-1].history.end
     after = accuracies(features, last, action, count=size.samples)
     compared.append(at_least(f"after: all values right, worst length to {LENGTHS[-1]}", float(after.min()), 0.99))
     return Evidence(

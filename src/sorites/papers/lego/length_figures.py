@@ -5,6 +5,7 @@ import polars as pl
 
 from ...drawing import COLOURS, QUIET, new_figure
 from ...tasks.actions import action_named
+from ...training import PLAIN, Lab
 from ..figure import Figure, Frames
 from .grids import LARGE, SMALL, TINY, Study, ensemble, measured
 from .setting import LENGTHS, Theory, accuracies
@@ -12,12 +13,12 @@ from .setting import LENGTHS, Theory, accuracies
 TINTS = ("blue", "vermillion", "green", "purple", "orange", "sky", "black")
 
 
-def curves(size: Study, found: dict[str, np.ndarray]) -> pl.DataFrame:
+def curves(size: Study, found: dict[str, np.ndarray], lab: Lab = PLAIN) -> pl.DataFrame:
     """Theory and decoder at each length; the theory model is trained here, in seconds."""
     rows, theory = [], Theory(steps=size.theory_steps)
     for name in size.pair:
         action = action_named(name)
-        values = accuracies(theory.features(action), theory.run(name).end, action)
+        values = accuracies(theory.features(action), theory.run(name, lab).end, action)
         rows += [
             {"model": "theory", "action": name, "seed": 0, "length": n, "right": float(v)}
             for n, v in zip(LENGTHS, values, strict=True)
@@ -32,12 +33,14 @@ def curves(size: Study, found: dict[str, np.ndarray]) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def stage_curves(size: Study, found: dict[str, np.ndarray], stages: dict[str, np.ndarray]) -> pl.DataFrame:
+def stage_curves(
+    size: Study, found: dict[str, np.ndarray], stages: dict[str, np.ndarray], lab: Lab = PLAIN
+) -> pl.DataFrame:
     theory, hard, rows = Theory(steps=size.theory_steps), size.pair[1], []
     action = action_named(hard)
     features = theory.features(action)
-    ends = {2: theory.run(hard).end} | {
-        stage.length: stage.history.end for stage in theory.continued(hard, 3, size.theory_steps // 3, 1024)
+    ends = {2: theory.run(hard, lab).end} | {
+        stage.length: stage.history.end for stage in theory.continued(hard, 3, size.theory_steps // 3, 1024, lab)
     }
     for trained, end in ends.items():
         values = accuracies(features, end, action)
@@ -146,13 +149,13 @@ FIGURES = (
         "Share of sentences with every value right in a greedy free-running rollout. Left: the theory's model trained on two steps; "
         "right: the decoder trained at L = 5, points are seeds. " + STATED,
         {"tiny": TINY, "quick": SMALL, "paper": LARGE},
-        lambda size, training: {"data": curves(size, ensemble(size, "fresh")[1])}, _draw_lengths, _find_lengths, seconds=40,
+        lambda size, lab: {"data": curves(size, ensemble(size, "fresh", lab)[1], lab)}, _draw_lengths, _find_lengths, seconds=40,
     ),
     Figure(
         "lego/1b", "Recursive self-training on S5",
         "Each stage trains on sentences of twice the length, labelled by the stage before. Dashed lines are training lengths.",
         {"tiny": TINY, "quick": SMALL, "paper": LARGE},
-        lambda size, training: {"data": stage_curves(size, ensemble(size, "fresh")[1], measured(size, "stages"))},
+        lambda size, lab: {"data": stage_curves(size, ensemble(size, "fresh", lab)[1], measured(size, "stages", lab), lab)},
         _draw_stages, _find_stages, seconds=60,
     ),
 )  # fmt: skip

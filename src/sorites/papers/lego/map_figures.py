@@ -151,24 +151,24 @@ FIGURES = (
         "lego/2", "Attention of the trained decoder",
         "Mean over heads and 100 sentences of L = 5; rows are the answers that predict. One seed each.",
         {"tiny": TINY, "quick": SMALL, "paper": LARGE},
-        lambda size, training: {"data": maps(size, measured(size, "maps"), ("plain",))}, _draw_maps, _find_maps, seconds=40,
+        lambda size, lab: {"data": maps(size, measured(size, "maps", lab), ("plain",))}, _draw_maps, _find_maps, seconds=40,
     ),
     Figure(
         "lego/5", "Attention with permuted predicates",
         "The models of Figure 2 on sentences whose predicates stand in another order: attention follows the shared variable.",
         {"tiny": TINY, "quick": SMALL, "paper": LARGE},
-        lambda size, training: {"data": maps(size, measured(size, "maps"), ("plain", "permuted"))}, _draw_permuted, _find_permuted, seconds=40,
+        lambda size, lab: {"data": maps(size, measured(size, "maps", lab), ("plain", "permuted"))}, _draw_permuted, _find_permuted, seconds=40,
     ),
     Figure(
         "lego/6", "Attention to predicates beyond the training length",
         "Answer queries to predicates at L = 20, and attention on the right predicate along the sentence.",
         {"tiny": TINY, "quick": SMALL, "paper": LARGE},
-        lambda size, training: {"data": maps(size, measured(size, "maps"), ("at10", "at20"))}, _along(0), _find_along(0), seconds=40,
+        lambda size, lab: {"data": maps(size, measured(size, "maps", lab), ("at10", "at20"))}, _along(0), _find_along(0), seconds=40,
     ),
     Figure(
         "lego/7", "Attention to answers beyond the training length",
         "Answer queries to answers at L = 20, and attention of each query on itself along the sentence.",
         {"tiny": TINY, "quick": SMALL, "paper": LARGE},
-        lambda size, training: {"data": maps(size, measured(size, "maps"), ("at10", "at20"))}, _along(1), _find_along(1), seconds=40,
+        lambda size, lab: {"data": maps(size, measured(size, "maps", lab), ("at10", "at20"))}, _along(1), _find_along(1), seconds=40,
     ),
 )  # fmt: skip

@@ -14,6 +14,7 @@ from ...models.features import literal as whole
 from ...models.routing import literal_scores
 from ...tasks.actions import action_named
 from ...tasks.lego import Lego, Vocabulary, encode
+from ...training import Lab
 from ..figure import Figure, Frames
 from .setting import CYCLIC3, CYCLIC6, SYMMETRIC3, SYMMETRIC4, Learning, Theory, winners
 
@@ -24,11 +25,11 @@ class Worked(Theory):
     action: str = "C6"
 
 
-def _worked(size: Worked, training) -> Frames:
+def _worked(size: Worked, lab: Lab) -> Frames:
     """One two-step sentence read by the literal transformer with trained features and attention."""
     action = action_named(size.action)
     theory = Theory(size.variables, size.clipping, size.steps, size.rate, size.slowing)
-    words, end = Vocabulary(size.variables, action.actions, action.values), theory.run(size.action).end
+    words, end = Vocabulary(size.variables, action.actions, action.values), theory.run(size.action, lab).end
     drawn = Lego(action, 2, size.variables).sentences(jax.random.split(jax.random.key(6), 1))
     model = literal_scores(end, whole(theory.features(action), words))
     clauses = encode(drawn, words, 2)[0]
@@ -120,11 +121,11 @@ class Neurons:
     seed: int = 0
 
 
-def _features(size: Neurons, training) -> Frames:
+def _features(size: Neurons, lab: Lab) -> Frames:
     rows = []
     for run in size.runs:
         action = action_named(run.action)
-        winner, end = winners(run.run(size.seed)[1], action)
+        winner, end = winners(run.run(size.seed, lab)[1], action)
         for value, neuron in enumerate(winner[0]):  # class 0
             for source, row in (("action", end.actions[0, neuron]), ("value", end.values[0, neuron])):
                 for column, feature in enumerate(row):

@@ -7,6 +7,7 @@ import polars as pl
 
 from ...drawing import COLOURS, new_figure
 from ...statistics import mean_interval
+from ...training import Lab
 from ..figure import Figure, Frames
 from .grids import LARGE, SMALL, TINY, Study, ensemble
 
@@ -76,8 +77,8 @@ def _find_separation(frames: Frames, size: Study) -> str:
     return f"{easy} minus {hard} at L={size.lengths[-2]}, by way of training: {'; '.join(parts)}. Mean over ways, best first: {ranked}."
 
 
-def _measure_separation(size: Study, training) -> Frames:
-    return {"data": separation(size, {way: ensemble(size, way)[1] for way in size.ways})}
+def _measure_separation(size: Study, lab: Lab) -> Frames:
+    return {"data": separation(size, {way: ensemble(size, way, lab)[1] for way in size.ways})}
 
 
 COMPARED = dataclasses.replace(

@@ -1,4 +1,4 @@
-"""What the claims are checked on: the theory's model at finite size, trained once per setting and process."""
+"""What the claims are checked on: the theory's model at finite size, trained in the lab that the claim is given."""
 
 import dataclasses
 import functools
@@ -9,12 +9,14 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from ...errors import require
+from ...ledger import alone
 from ...models.features import Features, drawn, ideal
 from ...models.routing import Masses, Routing, rollout, uniform
 from ...models.srelu import SReLU
 from ...tasks.actions import Action, action_named
 from ...tasks.lego import Vocabulary, chained
 from ...theory.precision import in_float64
+from ...training import PLAIN, Lab
 from ...training.lego_theory import (
     FeatureHistory,
     Grown,
@@ -69,18 +71,25 @@ class Theory:
     def features(self, action: Action) -> Features:
         return ideal(action, self.size(action), self.clipping, SReLU())
 
-    def run(self, name: str) -> RoutingHistory:
+    def run(self, name: str, lab: Lab = PLAIN) -> RoutingHistory:
         """Algorithm 1 on simply transitive actions (both losses), Algorithm 2's stage 1.2 on others (second loss)."""
-        return _routed(name, self)
+        return lab.keep((name, alone(Theory, self)), _routed, like=example())
 
-    def continued(self, name: str, stages: int, steps: int, samples: int) -> list[Grown]:
+    def continued(self, name: str, stages: int, steps: int, samples: int, lab: Lab = PLAIN) -> list[Grown]:
         """Algorithm 2 from stage 2 on."""
-        return _self_trained(name, self, stages, steps, samples)
+        spec = (name, alone(Theory, self), self.run(name, lab).end, stages, steps, samples)
+        histories = lab.keep(spec, _self_trained, like=[example()] * stages)
+        return [Grown(2**number, history) for number, history in enumerate(histories, start=2)]
 
 
-@functools.cache
+def example() -> RoutingHistory:
+    """One of that shape: what `lab.keep` fills."""
+    return RoutingHistory(uniform(), jnp.zeros(1), jnp.zeros(1))
+
+
 @in_float64
-def _routed(name: str, size: Theory) -> RoutingHistory:
+def _routed(spec: tuple[str, Theory]) -> RoutingHistory:
+    name, size = spec
     action = action_named(name)
     terms = (1, 2) if action.simply_transitive else (2,)
     features = size.features(action)
@@ -90,13 +99,13 @@ def _routed(name: str, size: Theory) -> RoutingHistory:
     )
 
 
-@functools.cache
-def _self_trained(name: str, size: Theory, stages: int, steps: int, samples: int) -> list[Grown]:
-    action = action_named(name)
-    start, key = size.run(name).end, jax.random.key(0)
-    return self_train(
+def _self_trained(spec: tuple[str, Theory, Routing, int, int, int]) -> list[RoutingHistory]:
+    name, size, start, stages, steps, samples = spec
+    action, key = action_named(name), jax.random.key(0)
+    grown = self_train(
         size.features(action), start, action, size.variables, stages, steps, samples, key, size.rate, size.slowing
     )
+    return [stage.history for stage in grown]
 
 
 def masses(history: RoutingHistory, length: int = 2, step: int = 2) -> Masses:
@@ -147,17 +156,21 @@ class Learning:
     def bias(self) -> float:
         return self.spread * float(np.log(self.size))
 
-    def run(self, seed: int) -> tuple[Features, FeatureHistory]:
+    def start(self, seed: int) -> Features:
+        action = action_named(self.action)
+        return drawn(action, self.size, self.neurons, self.spread, self.clipping, SReLU(), jax.random.key(seed))
+
+    def run(self, seed: int, lab: Lab = PLAIN) -> tuple[Features, FeatureHistory]:
         """Features at initialisation and their history."""
-        return _learned(self, seed)
+        start = self.start(seed)
+        like = FeatureHistory(np.zeros(1, int), jnp.zeros(1), start)
+        return start, lab.keep((alone(Learning, self), seed), _learned, like=like)
 
 
-@functools.cache
-def _learned(size: Learning, seed: int) -> tuple[Features, FeatureHistory]:
-    action = action_named(size.action)
-    start = drawn(action, size.size, size.neurons, size.spread, size.clipping, SReLU(), jax.random.key(seed))
-    history = train_features(start, action, size.rate, size.steps, max(1, size.steps // size.records))
-    return start, history
+def _learned(spec: tuple[Learning, int]) -> FeatureHistory:
+    size, seed = spec
+    every = max(1, size.steps // size.records)
+    return train_features(size.start(seed), action_named(size.action), size.rate, size.steps, every)
 
 
 CYCLIC3 = Learning("C3", spread=1e-3, rate=40.0, steps=20_000)

@@ -10,6 +10,7 @@ import polars as pl
 from ...drawing import COLOURS, QUIET, new_figure
 from ...errors import require
 from ...tasks.actions import action_named
+from ...training import Lab
 from ..figure import Figure, Frames
 from .attention_claims import dilution_law
 from .setting import Theory, masses
@@ -26,10 +27,10 @@ def _theory(size: Theory, clipping: float | None = None) -> Theory:
     return Theory(size.variables, size.clipping if clipping is None else clipping, size.steps, size.rate, size.slowing)
 
 
-def _concentration(size: Paths, training) -> Frames:
+def _concentration(size: Paths, lab: Lab) -> Frames:
     rows = []
     for name in size.actions:
-        history = _theory(size).run(name)
+        history = _theory(size).run(name, lab)
         found = masses(history)
         rows.append(
             pl.DataFrame(
@@ -83,10 +84,10 @@ class Longer(Theory):
         self.admit(max(self.lengths))
 
 
-def _dilution(size: Longer, training) -> Frames:
+def _dilution(size: Longer, lab: Lab) -> Frames:
     rows = []
     for name in size.actions:
-        end = _theory(size).run(name).end
+        end = _theory(size).run(name, lab).end
         start = float(end.masses(2, jnp.asarray(2)).error)
         for length in size.lengths:
             for step in (2, length):
@@ -137,10 +138,10 @@ class Clippings(Theory):
     clippings: tuple[float, ...] = (2.0, 3.0, 4.0, 6.0)
 
 
-def _plateau(size: Clippings, training) -> Frames:
+def _plateau(size: Clippings, lab: Lab) -> Frames:
     rows = [
         {"action": name, "values": action_named(name).values, "clipping": clipping,
-         "error": float(masses(_theory(size, clipping).run(name)).error[-1])}
+         "error": float(masses(_theory(size, clipping).run(name, lab)).error[-1])}
         for name in size.actions for clipping in size.clippings
     ]  # fmt: skip
     return {"data": pl.DataFrame(rows)}

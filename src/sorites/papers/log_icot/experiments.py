@@ -1,8 +1,6 @@
 """The paper's two trainings, every choice a field: Algorithm 1, and the AdamW experiment of Section 4."""
 
 import dataclasses
-import functools
-from collections.abc import Callable, Sequence
 
 import jax.numpy as jnp
 import numpy as np
@@ -13,9 +11,7 @@ from ...probes import ChildMass, Loss, Outcome
 from ...supervision import AbstractSource, Noisy, Pooled, Sampled
 from ...tasks import Boolean, Parity
 from ...theory import gated_laws, tree_law
-from ...training import CURRICULA, GD, AdamW, Evaluation, Quantised, Run, Trained, log_icot, stages, train
-
-Trainer = Callable[[Run | Sequence[Run], Sequence[int]], Trained]
+from ...training import CURRICULA, GD, AdamW, Evaluation, Lab, Quantised, Run, Trained, log_icot, stages
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,10 +105,11 @@ class AdamExperiment:
         )
 
 
-@functools.lru_cache(maxsize=8)
-def trained(experiment: AlgorithmOne | AdamExperiment) -> Trained:
-    """The experiment over its seeds; claims that look at the same ensemble share it."""
-    return train(experiment.run(), range(experiment.seeds))
+def trained(experiment: AlgorithmOne | AdamExperiment, lab: Lab) -> Trained:
+    """The experiment over its seeds; of Algorithm 1, which has few steps, with the weights after each."""
+    run = experiment.run()
+    keep = range(1, len(run.stages) + 1) if isinstance(experiment, AlgorithmOne) else ()
+    return lab.train(run, range(experiment.seeds), keep=tuple(keep))
 
 
 def concentrated(task: Boolean, secret, strength: float) -> Gated:

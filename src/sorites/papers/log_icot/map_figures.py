@@ -8,16 +8,17 @@ import polars as pl
 from ...drawing import COLOURS, QUIET, new_figure
 from ...statistics import wilson
 from ...theory import gated_laws, tree_law
-from ..figure import Figure, Frames, Training
+from ...training import Lab
+from ..figure import Figure, Frames
 from .grids import LARGE, ErrorLaw, SuccessMap
 
 ROUNDING = 1e-6  # float32: the cosine link is exact to about this
 
 
-def _success(size: SuccessMap, training: Training) -> Frames:
+def _success(size: SuccessMap, lab: Lab) -> Frames:
     rows = []
     for samples, (runs, seeds) in zip(size.batches, size.ensembles().values(), strict=True):
-        history = training.train(runs, seeds).history
+        history = lab.train(runs, seeds).history
         strengths = np.repeat(np.array(size.strengths, float), size.seeds)
         columns = {"strength": strengths, "samples": np.full(len(seeds), samples), "seed": seeds}
         outcomes = {
@@ -78,9 +79,9 @@ def _find_success(frames: Frames, size: SuccessMap) -> str:
     )
 
 
-def _errors(size: ErrorLaw, training: Training) -> Frames:
+def _errors(size: ErrorLaw, lab: Lab) -> Frames:
     ((runs, seeds),) = size.ensembles().values()
-    history = training.train(runs, seeds).history
+    history = lab.train(runs, seeds).history
     measured = pl.DataFrame(
         {
             "strength": np.repeat(np.array(size.strengths, float), size.seeds),

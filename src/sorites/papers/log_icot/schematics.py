@@ -15,7 +15,7 @@ from ...models.base import padded_signs
 from ...models.masks import lower_levels_and_inputs
 from ...supervision import Supervision
 from ...tasks import Layout, Parity
-from ...training import linear_icot, log_icot
+from ...training import Lab, linear_icot, log_icot
 from ...training.curricula import full_chain
 from ..figure import Figure, Frames
 from ..tree_pictures import draw_mask, draw_tree, mask_table, tree_table
@@ -31,7 +31,7 @@ class Grid:
     sparsity: int = 8
 
 
-def _curricula(size: Grid, training) -> Frames:
+def _curricula(size: Grid, lab: Lab) -> Frames:
     layout, rows = Parity(size.bits, size.sparsity).layout, []
     plans = {
         "(a) chain of thought": full_chain(layout),
@@ -83,7 +83,7 @@ def _draw_curricula(frames: Frames, size: Grid):
     return figure
 
 
-def _mask(size: Grid, training) -> Frames:
+def _mask(size: Grid, lab: Lab) -> Frames:
     layout = Parity(size.bits, size.sparsity).layout
     mask = lower_levels_and_inputs(layout)
     return {"data": pl.DataFrame(mask_table(mask))}
@@ -110,7 +110,7 @@ class Worked(Grid):
     strength: float = 12.0
 
 
-def _worked(size: Worked, training) -> Frames:
+def _worked(size: Worked, lab: Lab) -> Frames:
     """Residual block l+1 after layer l, for one chain: as shown in stage 1, and fully padded."""
     task = Parity(size.bits, size.sparsity)
     layout, secret = task.layout, task.draw(jax.random.key(3))

@@ -15,7 +15,7 @@ from ...probes import child_masses
 from ...statistics import mean_interval, wilson
 from ...supervision import Draw, Sampled
 from ...theory import gated_laws, tree_law
-from ...training import Stage, Trained, train
+from ...training import Lab, Stage, Trained
 from .experiments import AdamExperiment, AlgorithmOne, trained
 from .setting import PAPER
 
@@ -34,10 +34,10 @@ class Literal:
         require(0 < self.epsilon <= 16, f"an exponent lies in (0, 16]: epsilon={self.epsilon}; use 1")
 
 
-def _literal(size: Literal) -> Evidence:
+def _literal(size: Literal, lab: Lab) -> Evidence:
     strength = float(gated_laws.literal_strength(size.bits, size.epsilon))
     experiment = AlgorithmOne(size.bits, size.sparsity, strength, size.samples, "literal", seeds=size.seeds)
-    accuracy = trained(experiment).history.last("padded.answer")
+    accuracy = trained(experiment, lab).history.last("padded.answer")
     return Evidence(
         (
             interval_inside("accuracy of the answer", float(accuracy.mean()), mean_interval(accuracy), 0.5, 0.1),
@@ -62,8 +62,8 @@ def _interval(result: Trained) -> tuple[Comparison, Comparison]:
     return shown("success rate, Wilson low", None, low), shown("success rate, Wilson high", None, high)
 
 
-def _calibrated(size: AlgorithmOne) -> Evidence:
-    result = trained(size)
+def _calibrated(size: AlgorithmOne, lab: Lab) -> Evidence:
+    result = trained(size, lab)
     weights = _child_weights(result, size)
     return Evidence(
         (
@@ -95,25 +95,23 @@ PROBED = 4  # seeds whose gradient is looked at
 PROBE = 16_384  # chains of that gradient: fewer than B, so noisier and larger
 
 
-def _frozen_layers(size: AlgorithmOne) -> Evidence:
-    """Stops after each stage: the next stage's gradient at the trained layers, and what it does to them."""
+def _frozen_layers(size: AlgorithmOne, lab: Lab) -> Evidence:
+    """The weights after each stage: the next stage's gradient at the trained layers, and what it does to them."""
     layout, seeds = size.task().layout, range(size.seeds)
     if layout.depth < 2:
         return Evidence((), departures=("One level has no later stage: there is nothing to check.",))
     largest, changed, most = 0.0, 0, 0.0
-    before = train(size.run(1), seeds)
+    result = trained(size, lab)
     for stage in range(1, layout.depth):  # layers 1..stage are trained
-        after = train(size.run(stage + 1), seeds)
-        old, new = (jax.tree.leaves(each.models.weights[:stage]) for each in (before, after))  # pyright: ignore
+        old, new = (jax.tree.leaves(result.along[step].weights[:stage]) for step in (stage, stage + 1))  # pyright: ignore
         changed += sum(int((a != b).sum()) for a, b in zip(old, new, strict=True))
         following, rate = size.run().stages[stage], size.rates()[stage]
         for index in seeds[:PROBED]:
-            model, secret = before.model(index), before.history.secrets[index]  # pyright: ignore
+            model, secret = result.model(index, stage), result.history.secrets[index]  # pyright: ignore
             gradient = _gradient(following, model, secret, index)
             largest = worst(largest, *(rate * float(jnp.abs(g).max()) for g in gradient.weights[:stage]))  # pyright: ignore
             mass = child_masses(model, size.task().children(secret)).sum(axis=1)
             most = worst(most, 1 - float(mass[: layout.ends[stage] - layout.inputs].min()))
-        before = after
     return Evidence(
         (
             at_most("largest update of a trained weight before rounding", largest, 0.5),
@@ -132,8 +130,8 @@ def _gradient(stage: Stage, model: AbstractModel, secret: jax.Array, seed: int) 
     return Sampled(PROBE).gradient(objective, model, stage.task, draw)[1]
 
 
-def _theorem(size: AlgorithmOne) -> Evidence:
-    result = trained(size)
+def _theorem(size: AlgorithmOne, lab: Lab) -> Evidence:
+    result = trained(size, lab)
     history, layout = result.history, size.task().layout
     right = history.last("padded.answer") == 1
     ratios = []
@@ -168,8 +166,8 @@ LATER = 0.05  # later stages stand on trained, not exact layers
 MAJORITY = 0.5  # of the attention of every thought
 
 
-def _start_losses(size: AdamExperiment) -> Evidence:
-    history = trained(size).history
+def _start_losses(size: AdamExperiment, lab: Lab) -> Evidence:
+    history = trained(size, lab).history
     compared = []
     for stage in range(1, int(math.log2(size.sparsity)) + 1):
         found, law = history.entry(stage, "own.loss"), tree_law.start_loss(size.bits, size.sparsity, stage)
@@ -179,8 +177,8 @@ def _start_losses(size: AdamExperiment) -> Evidence:
     return Evidence(tuple(compared), seeds=size.seeds)
 
 
-def _adam(size: AdamExperiment) -> Evidence:
-    history = trained(size).history
+def _adam(size: AdamExperiment, lab: Lab) -> Evidence:
+    history = trained(size, lab).history
     layers = int(math.log2(size.sparsity))
     right = int((history.last("padded.answer") == 1).sum())
     mass = np.median(history.last("child_mass"), axis=0)

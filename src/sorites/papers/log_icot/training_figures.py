@@ -9,15 +9,16 @@ from matplotlib.colors import PowerNorm
 from ...drawing import COLOURS, QUIET, band, new_figure, stage_lines
 from ...tasks import Parity
 from ...theory import tree_law
-from ..figure import Figure, Frames, Training
+from ...training import Lab
+from ..figure import Figure, Frames
 from .experiments import AdamExperiment
 from .grids import LARGE, Losses
 
 
-def _losses(size: Losses, training: Training) -> Frames:
+def _losses(size: Losses, lab: Lab) -> Frames:
     frames = []
     for name, (runs, seeds) in size.ensembles().items():
-        history = training.train(runs, seeds).history
+        history = lab.train(runs, seeds).history
         decay = float(runs[0].stages[0].rule.decay)  # pyright: ignore
         frames.append(
             history.frame()
@@ -71,8 +72,8 @@ def _find_losses(frames: Frames, size: Losses) -> str:
     return f"Seeds with every held-out answer right at the end: {solved}. Start-of-stage loss, law / mean: {pairs}."
 
 
-def _maps(size: AdamExperiment, training: Training) -> Frames:
-    result = training.train(size.run(), range(size.seeds))
+def _maps(size: AdamExperiment, lab: Lab) -> Frames:
+    result = lab.train(size.run(), range(size.seeds))
     layout, rows = Parity(size.bits, size.sparsity).layout, []
     for layer, scores in enumerate(result.model(0).attention(), start=1):  # pyright: ignore
         start = layout.ends[layer - 1]

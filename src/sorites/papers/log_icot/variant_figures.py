@@ -6,17 +6,18 @@ import polars as pl
 from ...drawing import COLOURS, new_figure
 from ...statistics import wilson
 from ...tasks import Parity
-from ..figure import Figure, Frames, Training
+from ...training import Lab
+from ..figure import Figure, Frames
 from .grids import LARGE, LESSONS, VARIANTS, Variants
 
 TINTS = ("blue", "orange", "purple", "green")
 
 
-def _variants(size: Variants, training: Training) -> Frames:
+def _variants(size: Variants, lab: Lab) -> Frames:
     rows, depth = [], Parity(size.bits, size.sparsity).layout.depth
     names = [(model, lesson) for model in VARIANTS for lesson in LESSONS]
     for (model, curriculum), (runs, seeds) in zip(names, size.ensembles().values(), strict=True):
-        history = training.train(runs, seeds).history
+        history = lab.train(runs, seeds).history
         for seed in seeds:
             solved = int(history.solved_at[seed])
             rows.append(

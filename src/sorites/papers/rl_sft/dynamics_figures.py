@@ -8,6 +8,7 @@ import polars as pl
 from ...drawing import COLOURS, QUIET, new_figure
 from ...tasks import Boolean
 from ...theory.precision import in_float64
+from ...training import Lab
 from ..figure import Figure, Frames
 from .population import accuracies, mixed_updates
 from .setting import require_limit, require_rate
@@ -44,7 +45,7 @@ class Summary:
 
 
 @in_float64
-def _summary(size: Summary, training) -> Frames:
+def _summary(size: Summary, lab: Lab) -> Frames:
     rows = []
     for chain, task in size.tasks().items():
         for teaching in NAMES:
@@ -115,7 +116,7 @@ class Updates:
 
 
 @in_float64
-def _updates(size: Updates, training) -> Frames:
+def _updates(size: Updates, lab: Lab) -> Frames:
     rows = []
     for gate in size.gates:
         chains = {

@@ -24,6 +24,7 @@ from ...supervision import (
 )
 from ...tasks import Boolean
 from ...theory.precision import in_float64
+from ...training import Lab
 from ..figure import Figure, Frames
 from .exact import pretrained, secret_of
 from .experiments import GROUP
@@ -63,7 +64,7 @@ def _blocks(task: Boolean, taught: Supervision, source, secret, keys, blocks: in
     return jax.lax.map(one, keys)
 
 
-def _accuracy(size: Accuracy, training) -> Frames:
+def _accuracy(size: Accuracy, lab: Lab) -> Frames:
     task, rows = size.task(), []
     secret, layout = secret_of(task), task.layout
     plain = Sampled(size.block)
@@ -129,7 +130,7 @@ class Variance:
 
 
 @in_float64
-def _variance(size: Variance, training) -> Frames:
+def _variance(size: Variance, lab: Lab) -> Frames:
     rows = []
     for bits in size.bits:
         slopes = np.asarray(answer_slopes(pretrained(Tree(bits, size.sparsity).task()), assignments(bits)))

@@ -1,8 +1,6 @@
 """The paper's trainings, every choice a field: who labels, whose thoughts are read, what is estimated and how the weights move."""
 
 import dataclasses
-import functools
-from collections.abc import Callable, Sequence
 
 import numpy as np
 from jaxtyping import Bool
@@ -28,10 +26,9 @@ from ...supervision import (
     teacher_forcing,
 )
 from ...tasks import Boolean, Layout
-from ...training import GD, AbstractRule, AdamW, Evaluation, History, Run, Sign, Stage, Trained, train
+from ...training import GD, AbstractRule, AdamW, Evaluation, History, Lab, Run, Sign, Stage, Trained
 from .exact import pretrained
 
-Trainer = Callable[[Run | Sequence[Run], Sequence[int]], Trained]
 LOSSES: dict[str, AbstractSignal] = {"hinge": Hinge(), "logistic": Logistic(), "exponential": Exponential()}
 METHODS = {
     "rl": "RL, labels from the own prefix",
@@ -161,7 +158,6 @@ def updates_to_exact(history: History) -> np.ndarray:
     return np.where(right.any(axis=1), history.step[first], np.nan).astype(float)
 
 
-@functools.lru_cache(maxsize=16)
-def trained(experiment: Experiment) -> Trained:
-    """The experiment over its seeds; claims that look at the same ensemble share it."""
-    return train(experiment.run(), range(experiment.seeds))
+def trained(experiment: Experiment, lab: Lab) -> Trained:
+    """The experiment over its seeds."""
+    return lab.train(experiment.run(), range(experiment.seeds))

@@ -10,6 +10,7 @@ from ...ledger import Claim, Comparison, Evidence, at_most, equal, shown
 from ...supervision import expected_reward
 from ...theory import reward_flow
 from ...theory.precision import in_float64
+from ...training import Lab
 from ...training.flow import gradient_flow
 from .exact import pretrained, reward_gradient, scattered, secret_of, with_weights
 from .setting import EXACT, PAPER, Tree, TwoLevels
@@ -133,20 +134,20 @@ class Times:
         require_flow(self.sparsity, self.share)
 
 
-def step_times(bits: int, sparsity: int, steps: int, share: float = 0.4) -> tuple[list[float], float, float]:
+def step_times(bits: int, sparsity: int, steps: int, share: float, lab: Lab) -> tuple[list[float], float, float]:
     """When each level's children reach the share; Eq. 161's prediction for level 1; the second stage alone."""
     alone = reward_flow.escape_time(bits, sparsity - 1, share)
     next_alone = reward_flow.escape_time(sparsity // 2, sparsity - 1, share)
     symmetric = Symmetric(bits, sparsity, steps)
-    flow = symmetric.flow(alone + 4 * next_alone, 4001)
+    flow = symmetric.flow(alone + 4 * next_alone, 4001, lab)
     return [reached(flow.times, column, share) for column in symmetric.shares(flow.states).T], alone, next_alone
 
 
 @in_float64
-def _times(size: Times) -> Evidence:
+def _times(size: Times, lab: Lab) -> Evidence:
     compared: list[Comparison] = []
     for bits in size.bits:
-        (first, second, *_), alone, stage = step_times(bits, size.sparsity, 2, size.share)
+        (first, second, *_), alone, stage = step_times(bits, size.sparsity, 2, size.share, lab)
         # level 2's reward helps level 1 a little: the gap shrinks like the ratio of the two terms
         compared.append(equal(f"d={bits}: time of level 1 against Eq. 161", alone, first, 0.05 * alone))
         compared.append(

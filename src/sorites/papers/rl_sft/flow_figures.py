@@ -8,6 +8,7 @@ import polars as pl
 from ...drawing import COLOURS, QUIET, new_figure
 from ...theory import reward_flow
 from ...theory.precision import in_float64
+from ...training import Lab
 from ..figure import Figure, Frames
 from .symmetric import Symmetric, reached, require_flow
 
@@ -31,17 +32,17 @@ def _horizon(bits: int, size: Flows) -> float:
 
 
 @in_float64
-def _measure(size: Flows, training) -> Frames:
+def _measure(size: Flows, lab: Lab) -> Frames:
     tokens, rows, times = size.sparsity - 1, [], []
     depth = size.sparsity.bit_length() - 1
     for steps in range(1, depth + 1):
         symmetric = Symmetric(size.bits, size.sparsity, steps)
-        flow = symmetric.flow(_horizon(size.bits, size), 801)
+        flow = symmetric.flow(_horizon(size.bits, size), 801, lab)
         for level, column in enumerate(symmetric.shares(flow.states).T, start=1):
             rows.append(pl.DataFrame({"steps": steps, "level": level, "time": flow.times, "share": column}))
     for bits in size.sizes:
         symmetric = Symmetric(bits, size.sparsity, depth)
-        flow = symmetric.flow(_horizon(bits, size), 2001)
+        flow = symmetric.flow(_horizon(bits, size), 2001, lab)
         found = [reached(flow.times, column, size.share) for column in symmetric.shares(flow.states).T]
         alone = reward_flow.escape_time(bits, tokens, size.share)
         stage = reward_flow.escape_time(size.sparsity // 2, tokens, size.share)

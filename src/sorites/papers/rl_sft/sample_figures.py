@@ -7,7 +7,7 @@ import polars as pl
 
 from ...drawing import COLOURS, QUIET, new_figure
 from ...statistics import wilson
-from ...training import History
+from ...training import History, Lab
 from ..figure import Figure, Frames
 from .experiments import exact
 from .grids import LARGE, LONGER, FiniteSamples, LabelNoise, Losses
@@ -33,11 +33,11 @@ def _rows(history: History, way: str, values, seeds: int, column: str) -> list[d
     return found
 
 
-def _measure(size: FiniteSamples | LabelNoise | Losses, training) -> Frames:
+def _measure(size: FiniteSamples | LabelNoise | Losses, lab: Lab) -> Frames:
     column, values = ("noise", size.noises) if isinstance(size, LabelNoise) else ("samples", size.samples)
     rows = []
     for way, (runs, seeds) in size.ensembles().items():
-        rows += _rows(training.train(runs, seeds).history, way, values, size.seeds, column)
+        rows += _rows(lab.train(runs, seeds).history, way, values, size.seeds, column)
     return {"data": pl.DataFrame(rows)}
 
 

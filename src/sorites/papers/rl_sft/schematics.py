@@ -12,6 +12,7 @@ from ...drawing import COLOURS, QUIET, new_figure
 from ...models.masks import causal, inputs_and_previous, previous_level
 from ...supervision import Own
 from ...tasks import Boolean
+from ...training import Lab
 from ..figure import Figure, Frames
 from .exact import pretrained, with_weights
 
@@ -49,7 +50,7 @@ def _masks(task: Boolean) -> pl.DataFrame:
     return pl.concat(rows)
 
 
-def _structure(size: Chained, training) -> Frames:
+def _structure(size: Chained, lab: Lab) -> Frames:
     return {"data": _masks(size.task()), "edges": _edges(size.task())}
 
 
@@ -123,7 +124,7 @@ class Generated(Chained):
     strength: float = 12.0
 
 
-def _generation(size: Generated, training) -> Frames:
+def _generation(size: Generated, lab: Lab) -> Frames:
     """One chain as a trained model writes it: before, and after each step."""
     task = size.task()
     secret = task.draw(jax.random.key(3))

@@ -12,7 +12,7 @@ from ...supervision import Exponential, Hinge, Logistic, assignments
 from ...tasks import Boolean
 from ...theory import sign_dynamics
 from ...theory.precision import in_float64
-from ...training import Trained
+from ...training import Lab, Trained
 from .exact import (
     keys_by_level,
     level_accuracy,
@@ -199,12 +199,12 @@ def _parted(result: Trained, size: Experiment) -> np.ndarray:
     return np.array(found)
 
 
-def _frozen(size: Frozen) -> Evidence:
+def _frozen(size: Frozen, lab: Lab) -> Evidence:
     compared, last = [], size.updates - 1
     for gate in size.gates:
         for freeze in ("none", "learned"):
             each = dataclasses.replace(size, gate=gate, freeze=freeze)
-            result = trained(each)
+            result = trained(each, lab)
             solved = exact(result.history)[:, last]
             low, high = wilson(int(solved.sum()), size.seeds)
             name = f"{gate}, freeze {freeze}: share exact after {last} updates"

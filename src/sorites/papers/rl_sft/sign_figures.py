@@ -14,6 +14,7 @@ from ...drawing import COLOURS, QUIET, new_figure
 from ...models import Positional
 from ...supervision import CountChain, Draw, Hinge, Pooled, Supervision, Unlearned, self_generated
 from ...tasks import Boolean
+from ...training import Lab
 from ..figure import Figure, Frames
 from .exact import pretrained, secret_of, signs, with_weights
 from .uniform_claims import estimates, estimators, keys_of
@@ -40,7 +41,7 @@ def _table(name: str, values: np.ndarray) -> pl.DataFrame:
     )
 
 
-def _policy(size: Signs, training) -> Frames:
+def _policy(size: Signs, lab: Lab) -> Frames:
     task = size.task()
     secret = secret_of(task)
     goal = np.zeros((task.layout.thoughts, task.layout.positions))
@@ -61,7 +62,7 @@ def _descent(model: Positional, task: Boolean, secret, pool, taught: Supervision
     return -gradient.weights
 
 
-def _supervised(size: Signs, training) -> Frames:
+def _supervised(size: Signs, lab: Lab) -> Frames:
     task = size.task()
     secret, panels = secret_of(task), []
     pool = Pooled(size.samples, size.samples).prepare(task, secret, jax.random.key(1), None)

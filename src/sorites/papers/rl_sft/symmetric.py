@@ -15,6 +15,7 @@ from ...errors import require
 from ...models import Positional
 from ...supervision import assignments, expected_reward
 from ...tasks import Boolean
+from ...training import Lab
 from ...training.flow import Flow, gradient_flow
 from .exact import pretrained, with_weights
 from .setting import require_levels
@@ -99,8 +100,13 @@ class Symmetric:
             found.append(1 / (np.exp(exponents) * many).sum(axis=1))
         return np.stack(found, axis=1)
 
-    def flow(self, until: float, points: int = 2001) -> Flow:
-        return gradient_flow(eqx.filter_jit(self.field()), self.start(), np.linspace(0, until, points))
+    def flow(self, until: float, points: int, lab: Lab) -> Flow:
+        return lab.keep((self, until, points), _flow, like=Flow(0, 0, 0))  # pyright: ignore[reportArgumentType]
+
+
+def _flow(spec: tuple[Symmetric, float, int]) -> Flow:
+    symmetric, until, points = spec
+    return gradient_flow(eqx.filter_jit(symmetric.field()), symmetric.start(), np.linspace(0, until, points))
 
 
 def require_flow(sparsity: int, share: float) -> None:

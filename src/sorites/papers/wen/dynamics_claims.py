@@ -8,8 +8,9 @@ import numpy as np
 
 from ...ledger import Claim, Erratum, Evidence, alone, at_least, at_most, equal, shown
 from ...theory import sparse_attention as law
+from ...training import Lab
 from .setting import PAPER
-from .three_steps import DECOUPLED, TINY, Outcome, Recipe, learn, learned
+from .three_steps import DECOUPLED, TINY, Outcome, Recipe, learned
 
 
 def _unit(values: np.ndarray, expected: np.ndarray) -> float:
@@ -36,8 +37,8 @@ def _at_targets(values: np.ndarray, orders: np.ndarray) -> np.ndarray:
     return np.stack([each[rows, :, order] for each, order in zip(values, orders, strict=True)])
 
 
-def _first_step(size: Recipe) -> Evidence:
-    values, orders = _signals(size, learned(size))["delta"], size.orders()
+def _first_step(size: Recipe, lab: Lab) -> Evidence:
+    values, orders = _signals(size, learned(size, lab))["delta"], size.orders()
     rate, targets = float(size.rates()[0, 0]), _at_targets(values, orders)
     position = size.bits + 1 + np.arange(size.sparsity)
     sign = np.array([1.0, -1.0])  # (-1)^b1
@@ -66,8 +67,8 @@ def _first_step(size: Recipe) -> Evidence:
     )
 
 
-def _jump(size: Recipe) -> Evidence:
-    values, orders = _signals(size, learned(size))["scores"], size.orders()
+def _jump(size: Recipe, lab: Lab) -> Evidence:
+    values, orders = _signals(size, learned(size, lab))["scores"], size.orders()
     rates, targets = size.rates(), _at_targets(values, orders)
     position = size.bits + 1 + np.arange(size.sparsity)
     predicted = np.array([
@@ -111,12 +112,12 @@ class Strengths(Recipe):
     strengths: tuple[float, ...] = (4.0, 6.0, 8.0, 12.0)
 
 
-def _one_hot(size: Strengths) -> Evidence:
+def _one_hot(size: Strengths, lab: Lab) -> Evidence:
     base = alone(Recipe, size)
     missing, least = [], {}
     for strength in size.strengths:
         changed = dataclasses.replace(base, strength=strength)
-        outcome = learned(changed) if changed == base else learn(base, changed.rates())
+        outcome = learned(base, lab, changed.rates())
         missing.append(float(np.log(np.maximum(np.asarray(outcome.missing)[:, 1:], 1e-37)).mean()))
         least[strength] = np.asarray(outcome.share).min(axis=1)
     goals = np.array(size.strengths) * math.log(size.bits)
@@ -156,8 +157,8 @@ def _sharp(bits: int, trials: int = 200) -> float:
     return largest
 
 
-def _accuracy(size: Recipe) -> Evidence:
-    outcome, rates = learned(size), size.rates()
+def _accuracy(size: Recipe, lab: Lab) -> Evidence:
+    outcome, rates = learned(size, lab), size.rates()
     position = size.bits + 1 + np.arange(size.sparsity)
     predicted = np.array(
         [law.final_margin(float(rates[2, 0]), float(rates[:2, 0].sum()), size.neurons, int(i)) for i in position]

@@ -1,8 +1,6 @@
 """The GPT experiments: one pass over fresh data, and many passes over a fixed set. Every choice is a field."""
 
 import dataclasses
-import functools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,9 +10,8 @@ from ...models import gpt
 from ...probes import HeadEntropy, Loss, Outcome
 from ...supervision import CrossEntropy, OnePass, Passes, teacher_forcing
 from ...tasks import Sequences
-from ...training import Adam, Clip, Decay, Evaluation, Run, Stage, Trained, Until, train
+from ...training import Adam, Clip, Decay, Evaluation, Lab, Run, Stage, Trained, Until
 
-Trainer = Callable[[list[Run], list[int]], Trained]
 SMALL_NETS = (
     "Width 64 instead of 720, so that two cores are enough; initial weights of 0.067, GPT-2's 0.02 rescaled by "
     "sqrt(720/64): with 0.02 a net of this width does not leave the plateau even at k = 2."
@@ -114,8 +111,8 @@ class Studied:
         return np.where(self.solved, np.minimum(self.history.solved_at, budget), stopped) * self.batch
 
 
-def study(cases: list[Case], batch: int, trainer: Trainer = train) -> Studied:
-    return Studied(tuple(cases), trainer([case.run for case in cases], [case.seed for case in cases]), batch)
+def study(cases: list[Case], batch: int, lab: Lab) -> Studied:
+    return Studied(tuple(cases), lab.train([case.run for case in cases], [case.seed for case in cases]), batch)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -138,16 +135,14 @@ class FreshData(Net):
         ]
 
 
-def one_pass(
-    size: FreshData, trainer: Trainer = train, layers: int | None = None, heads: int | None = None
-) -> list[dict[str, Any]]:
+def one_pass(size: FreshData, lab: Lab, layers: int | None = None, heads: int | None = None) -> list[dict[str, Any]]:
     """One row per member: with or without the chain, k, seed, rate, samples, solved."""
     rows: list[dict[str, Any]] = []
     for chain, sizes in ((True, size.chained), (False, size.bare)):
         if sizes:  # the sparsity is data: one ensemble for every k
             room = max(sizes) if chain else 0
             cases = [case for sparsity in sizes for case in size.cases(sparsity, room, layers, heads)]
-            rows += _rows(study(cases, size.batch, trainer), chain=chain)
+            rows += _rows(study(cases, size.batch, lab), chain=chain)
     return rows
 
 
@@ -196,14 +191,14 @@ class Watched(Net):
     secret: tuple[int, ...] = ()  # positions from 0; empty: drawn
     stops: bool = True
 
-    def studied(self, chain: bool = True, trainer: Trainer = train) -> Studied:
+    def studied(self, lab: Lab, chain: bool = True) -> Studied:
         room, secret = self.sparsity if chain else 0, self.secret or None
         cases = [
             self.case(seed, self.bits, self.sparsity, rate, self.budget, room, stops=self.stops, secret=secret)
             for seed in range(self.seeds)
             for rate in self.rates
         ]
-        return study(cases, self.batch, trainer)
+        return study(cases, self.batch, lab)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -218,9 +213,7 @@ class RepeatedData(Net):
     presentations: int = 500_000
     stops: bool = True
 
-    def studied(
-        self, trainer: Trainer = train, chain: bool = False, layers: int | None = None, heads: int | None = None
-    ) -> Studied:
+    def studied(self, lab: Lab, chain: bool = False, layers: int | None = None, heads: int | None = None) -> Studied:
         """All sizes in one ensemble: N is data."""
         room = self.sparsity if chain else 0
         cases = [
@@ -240,15 +233,4 @@ class RepeatedData(Net):
             for seed in range(self.seeds)
             for rate in self.rates
         ]
-        return study(cases, self.batch, trainer)
-
-
-@functools.lru_cache(maxsize=2)
-def measured(size: FreshData) -> tuple[dict[str, Any], ...]:
-    """The experiment; claims that look at the same ensembles share it."""
-    return tuple(one_pass(size))
-
-
-@functools.lru_cache(maxsize=4)
-def watched(size: Watched, chain: bool = True) -> Studied:
-    return size.studied(chain)
+        return study(cases, self.batch, lab)

@@ -2,9 +2,10 @@
 
 import polars as pl
 
-from ..figure import Frames, Training
+from ...training import Lab
+from ..figure import Frames
 from .grids import Complexity, Curves, Maps, Repetitions
 
 
-def measure(size: Complexity | Maps | Curves | Repetitions, training: Training) -> Frames:
-    return {name: pl.DataFrame(rows) for name, rows in size.tables(training.train).items() if rows}
+def measure(size: Complexity | Maps | Curves | Repetitions, lab: Lab) -> Frames:
+    return {name: pl.DataFrame(rows) for name, rows in size.tables(lab).items() if rows}

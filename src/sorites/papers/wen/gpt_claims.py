@@ -10,8 +10,8 @@ from ...errors import require
 from ...ledger import Claim, Comparison, Evidence, alone, at_least, at_most, shown
 from ...statistics import compare_growth, median_time
 from ...statistics.survival import DECISIVE, Growth, Median
-from ...training import train
-from .experiments import SMALL_NETS, FreshData, RepeatedData, Studied, Watched, columns, measured, watched
+from ...training import Lab
+from .experiments import SMALL_NETS, FreshData, RepeatedData, Studied, Watched, columns, one_pass
 from .setting import PAPER
 
 
@@ -22,8 +22,8 @@ def growth_comparison(name: str, growth: Growth, exponential: bool) -> Compariso
     return Comparison(name, DECISIVE, evidence, None, holds)
 
 
-def _complexity(size: FreshData) -> Evidence:
-    rows = list(measured(size))
+def _complexity(size: FreshData, lab: Lab) -> Evidence:
+    rows = one_pass(size, lab)
     parts = {"without": columns(rows, False), "with": columns(rows, True)}
     middles: dict[tuple[str, int], Median] = {}
     for label, (sizes, samples, solved) in parts.items():
@@ -67,8 +67,8 @@ def attention_on_targets(studied: Studied, index: int, count: int = 256) -> tupl
     return float(largest.mean()), float(mass.max(axis=1).mean())
 
 
-def _interpretable(size: Watched) -> Evidence:
-    studied = watched(size)
+def _interpretable(size: Watched, lab: Lab) -> Evidence:
+    studied = size.studied(lab)
     found = np.array([attention_on_targets(studied, index) for index in range(len(studied.cases))])
     solved = studied.solved
     compared = [
@@ -104,10 +104,10 @@ def sharpest(studied: Studied) -> np.ndarray:
     return entropy.reshape(*entropy.shape[:2], -1).min(axis=-1)
 
 
-def _entropy_drop(size: Entropies) -> Evidence:
+def _entropy_drop(size: Entropies, lab: Lab) -> Evidence:
     base = alone(Watched, size)
-    groups = {"with the chain": watched(base), "without": watched(base, False)}
-    failing = watched(dataclasses.replace(base, sparsity=size.hard), False)
+    groups = {"with the chain": base.studied(lab), "without": base.studied(lab, False)}
+    failing = dataclasses.replace(base, sparsity=size.hard).studied(lab, False)
     compared = []
     for name, studied in groups.items():
         solved, low = studied.solved, sharpest(studied)
@@ -130,13 +130,13 @@ def _entropy_drop(size: Entropies) -> Evidence:
     return Evidence(tuple(compared), seeds=3 * size.seeds, departures=(SMALL_NETS, FAILS_SPARSELY))
 
 
-def _multi_pass(size: RepeatedData) -> Evidence:
-    studied = size.studied()
+def _multi_pass(size: RepeatedData, lab: Lab) -> Evidence:
+    studied = size.studied(lab)
     sets = np.array([case.size for case in studied.cases])
     accuracy = studied.history.last("forced.chain")
     solved = {each: int(studied.solved[sets == each].sum()) for each in size.sizes}
     few, many = min(size.sizes), max(size.sizes)
-    chain = dataclasses.replace(size, sizes=(few,), seeds=2).studied(train, chain=True)
+    chain = dataclasses.replace(size, sizes=(few,), seeds=2).studied(lab, chain=True)
     epochs = chain.samples / few
     return Evidence(
         (

@@ -7,8 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...errors import require
-from ...training import train
-from .experiments import FreshData, Net, RepeatedData, Studied, Trainer, Watched, one_pass
+from ...training import PLAIN, Lab
+from .experiments import FreshData, Net, RepeatedData, Studied, Watched, one_pass
 
 Rows = list[dict[str, Any]]
 Tables = dict[str, Rows]
@@ -50,11 +50,11 @@ class Complexity(FreshData):
     def __post_init__(self):
         _check_shapes(self)
 
-    def tables(self, trainer: Trainer = train) -> Tables:
+    def tables(self, lab: Lab = PLAIN) -> Tables:
         rows: Rows = []
         for name in self.shapes:
             layers, heads = shape(name)
-            rows += [{"layers": layers, "heads": heads, **row} for row in one_pass(self, trainer, layers, heads)]
+            rows += [{"layers": layers, "heads": heads, **row} for row in one_pass(self, lab, layers, heads)]
         return {"data": rows}
 
 
@@ -62,8 +62,8 @@ class Complexity(FreshData):
 class Maps(Watched):
     """The attention of one trained member on one held-out sequence."""
 
-    def tables(self, trainer: Trainer = train) -> Tables:
-        studied = self.studied(True, trainer)
+    def tables(self, lab: Lab = PLAIN) -> Tables:
+        studied = self.studied(lab)
         index = int(np.argmax(studied.solved))  # the first that learned it, else the first
         task, model, secret = studied.cases[index].run.task, studied.trained.model(index), studied.trained.secret(index)
         layers = model.maps(task.numbered(secret, jnp.zeros(1, jnp.uint32), held_out=True))  # pyright: ignore
@@ -85,10 +85,10 @@ class Curves(Watched):
     def __post_init__(self):
         _check_probed(self)
 
-    def tables(self, trainer: Trainer = train) -> Tables:
+    def tables(self, lab: Lab = PLAIN) -> Tables:
         found: Tables = {"data": [], "entropy": []}
         for chain in (True, False):
-            extend(found, self.studied(chain, trainer), chain=chain)
+            extend(found, self.studied(lab, chain), chain=chain)
         return found
 
 
@@ -104,15 +104,15 @@ class Repetitions(RepeatedData):
         _check_shapes(self)
         _check_probed(self)
 
-    def tables(self, trainer: Trainer = train) -> Tables:
+    def tables(self, lab: Lab = PLAIN) -> Tables:
         found: Tables = {"data": [], "entropy": []}
         for name in self.shapes:
             layers, heads = shape(name)
             size = dataclasses.replace(self, rates=self.deep_rates) if self.deep_rates and layers > 1 else self
-            extend(found, size.studied(trainer, False, layers, heads), chain=False, layers=layers, heads=heads)
+            extend(found, size.studied(lab, False, layers, heads), chain=False, layers=layers, heads=heads)
         if self.with_chain:
             layers, heads = shape(self.shapes[0])
-            extend(found, self.studied(trainer, True, layers, heads), chain=True, layers=layers, heads=heads)
+            extend(found, self.studied(lab, True, layers, heads), chain=True, layers=layers, heads=heads)
         return found
 
 

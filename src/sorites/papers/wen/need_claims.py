@@ -9,8 +9,9 @@ import numpy as np
 from ...ledger import Claim, Comparison, Evidence, at_most, equal, shown
 from ...statistics import log_log_slope
 from ...theory import sparse_attention as law
+from ...training import Lab
 from .setting import PAPER
-from .three_steps import DECOUPLED, TINY, Outcome, Recipe, learn, learned
+from .three_steps import DECOUPLED, TINY, Outcome, Recipe, learned
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,14 +24,14 @@ class Growth:
     seeds: int = 6
 
 
-def needed_samples(size: Growth) -> dict[int, dict[int, int]]:
+def needed_samples(size: Growth, lab: Lab) -> dict[int, dict[int, int]]:
     """Seeds that end exact, by n and B."""
     found: dict[int, dict[int, int]] = {}
     for bits in size.sizes:
         found[bits] = {}
         for samples in size.batches:
             recipe = Recipe(bits, size.sparsity, size.width, size.neurons, samples, start="uniform", seeds=size.seeds)
-            found[bits][samples] = int((np.asarray(learn(recipe).sequences) == 1).sum())
+            found[bits][samples] = int((np.asarray(learned(recipe, lab).sequences) == 1).sum())
             if found[bits][samples] == size.seeds:
                 break
     return found
@@ -41,8 +42,8 @@ def smallest(found: dict[int, int], seeds: int) -> float:
     return next((float(samples) for samples, right in found.items() if right >= 2 * seeds / 3), math.nan)
 
 
-def _growth(size: Growth) -> Evidence:
-    found = needed_samples(size)
+def _growth(size: Growth, lab: Lab) -> Evidence:
+    found = needed_samples(size, lab)
     least = {bits: smallest(each, size.seeds) for bits, each in found.items()}
     exponent = Comparison("exponent of B in n ≤", 1.2, None, 0.0, None)  # a size that the grid does not reach
     if len(least) >= 3 and all(math.isfinite(samples) for samples in least.values()):
@@ -61,16 +62,16 @@ def _growth(size: Growth) -> Evidence:
     )  # fmt: skip
 
 
-def _necessary(size: Recipe) -> Evidence:
+def _necessary(size: Recipe, lab: Lab) -> Evidence:
     rates = size.rates()
 
     def changed(*zeros: tuple[int, int]) -> Outcome:
         other = rates.copy()
         for place in zeros:
             other[place] = 0
-        return learn(size, other)
+        return learned(size, lab, other)
 
-    whole, frozen = learned(size), changed((1, 1))
+    whole, frozen = learned(size, lab), changed((1, 1))
     no_first, no_last = changed((0, 0), (0, 1)), changed((2, 0), (2, 1))
     compared: list[Comparison] = [
         equal("right thoughts, all three steps", 1, float(np.min(whole.tokens)), 0),

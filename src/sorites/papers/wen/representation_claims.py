@@ -13,10 +13,11 @@ from ...ledger import Claim, Comparison, Erratum, Evidence, at_least, at_most, e
 from ...models.sparse_block import embeddings
 from ...theory import sparse_attention
 from ...theory.precision import in_float64
+from ...training import Lab
 from .hand_built import HandBuilt, mantissa
 from .learners import eliminated, paired, searched
 from .setting import DELTA, LISTED, PAPER, counted, secret_fits
-from .three_steps import Recipe, chains, learned, starts
+from .three_steps import Outcome, Recipe, chains, learned, starts
 
 MANTISSAS = (24, 20, 16, 13, 11, 9, 8, 7, 6, 5, 4, 3, 2)
 NEEDED = 2.0  # mantissa bits per log2 n that must be enough
@@ -130,7 +131,7 @@ def _least_bits(right) -> float:
     return found
 
 
-def _precision(size: Precision) -> Evidence:
+def _precision(size: Precision, lab: Lab) -> Evidence:
     needed: dict[int, list[float]] = {bits: [] for bits in size.bits}
     for bits in size.bits:
         sparsity = max(2, bits // 10)
@@ -147,7 +148,8 @@ def _precision(size: Precision) -> Evidence:
         for bits, found in needed.items()
     ]
     recipe = Recipe(size.recipe_bits, size.recipe_sparsity, size.recipe_width, size.recipe_neurons)
-    trained = _least_bits(lambda digits: _trained_right(recipe, digits))
+    outcome = learned(recipe, lab)
+    trained = _least_bits(lambda digits: _trained_right(recipe, outcome, digits))
     slope = float(np.polyfit(np.log2(size.bits), [np.mean(found) for found in needed.values()], 1)[0])
     return Evidence(
         (
@@ -163,10 +165,10 @@ def _precision(size: Precision) -> Evidence:
     )
 
 
-def _trained_right(recipe: Recipe, digits: int) -> float:
+def _trained_right(recipe: Recipe, outcome: Outcome, digits: int) -> float:
     """Thoughts right with every weight and activation of the literal trained block rounded; seed 0."""
     rounded = functools.partial(mantissa, bits=digits)
-    block = jax.tree.map(lambda leaf: leaf[0, -1], learned(recipe).blocks)
+    block = jax.tree.map(lambda leaf: leaf[0, -1], outcome.blocks)
     table_key = jax.random.split(jax.random.key(0), 3)[0]
     table = embeddings(table_key, recipe.length, recipe.width)
     order = jnp.asarray(recipe.orders()[0])

@@ -7,6 +7,7 @@ eta0 = 2 c0 m eps sqrt(B) for W in steps one and two, eta_A chosen so that the t
 import dataclasses
 import functools
 import math
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -15,6 +16,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
 from ...errors import require
+from ...ledger import alone
 from ...models.sparse_block import (
     Forward,
     SparseBlock,
@@ -23,6 +25,7 @@ from ...models.sparse_block import (
     initial_block,
     initial_pattern,
 )
+from ...training import Lab
 from .setting import counted, secret_fits
 
 BLOCK = 128  # chains at a time: the active pattern of that many stays in the cache; B is data, not a shape
@@ -120,7 +123,7 @@ def batch_gradient(
     return jax.tree.map(lambda leaf: leaf / blocks, total)
 
 
-class Outcome(eqx.Module):
+class Outcome(NamedTuple):
     """Seeds along the leading axis: the block before each step and at the end, and how it does on fresh chains."""
 
     blocks: SparseBlock  # [seed, time 0..3, ...]
@@ -186,7 +189,6 @@ def _examine(block: SparseBlock, key, order, bits: int, count: int, start: str):
     )
 
 
-@functools.lru_cache(maxsize=2)
 def starts(recipe: Recipe) -> tuple[Array, Array, Array]:
     """Embedding Gram matrices, first patterns and keys of every seed."""
     grams, patterns, keys = [], [], []
@@ -210,7 +212,12 @@ def learn(recipe: Recipe, rates: np.ndarray | None = None, test: int = 512) -> O
     return Outcome(*found)
 
 
-@functools.lru_cache(maxsize=4)
-def learned(recipe: Recipe) -> Outcome:
-    """The recipe with its own rates; claims that look at the same ensemble share it."""
-    return learn(recipe)
+def learned(recipe: Recipe, lab: Lab, rates: np.ndarray | None = None) -> Outcome:
+    """The recipe with its own rates, or others."""
+    spec = alone(Recipe, recipe), recipe.rates() if rates is None else rates
+    block = SparseBlock(*[jnp.zeros((1, 1))] * 4, head=jnp.zeros(1))
+    return lab.keep(spec, _learned, like=Outcome(block, *range(7)))  # pyright: ignore[reportArgumentType]
+
+
+def _learned(spec: tuple[Recipe, np.ndarray]) -> Outcome:
+    return learn(*spec)
