@@ -16,9 +16,13 @@ _HOMES = {
     "OnePass Own Passes PolicyGradient Pooled Repeated Rewritten Sampled Shown Squared Supervision Truth credit direct "
     "outcome_reward process_reward self_generated teacher_forcing weighted without",
     "probes": "AbstractProbe ChildMass Elsewhere Entropy HeadEntropy Loss Outcome Reward",
-    "training": "CURRICULA GD Adam AdamW Clip Decay Evaluation History Quantised Run Sign Stage Until linear_icot "
-    "log_icot stages train",
+    "training": "CURRICULA GD AbstractRule Adam AdamW Clip Decay Evaluation History Quantised Run Sign Stage Trained "
+    "Until Lab linear_icot log_icot stages train",
+    "training.cells": "run_named",
     "store": "Store",
+    "ledger": "Claim Comparison Erratum Evidence verify",
+    "papers.paper": "Paper",
+    "papers.figure": "Figure",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 __all__ = ["__version__", *_HOME_OF]  # pyright: ignore[reportUnsupportedDunderAll]

@@ -4,6 +4,11 @@ The few names a researcher needs; everything else is one folder down.
 """
 
 from .errors import SpecError as SpecError
+from .ledger import Claim as Claim
+from .ledger import Comparison as Comparison
+from .ledger import Erratum as Erratum
+from .ledger import Evidence as Evidence
+from .ledger import verify as verify
 from .models import GPT as GPT
 from .models import MODELS as MODELS
 from .models import AbstractModel as AbstractModel
@@ -21,6 +26,8 @@ from .models import perceptron as perceptron
 from .models import policy_for as policy_for
 from .models import positional as positional
 from .models import reader as reader
+from .papers.figure import Figure as Figure
+from .papers.paper import Paper as Paper
 from .probes import AbstractProbe as AbstractProbe
 from .probes import ChildMass as ChildMass
 from .probes import Elsewhere as Elsewhere
@@ -72,20 +79,24 @@ from .tasks import Sequences as Sequences
 from .tasks import action_named as action_named
 from .training import CURRICULA as CURRICULA
 from .training import GD as GD
+from .training import AbstractRule as AbstractRule
 from .training import Adam as Adam
 from .training import AdamW as AdamW
 from .training import Clip as Clip
 from .training import Decay as Decay
 from .training import Evaluation as Evaluation
 from .training import History as History
+from .training import Lab as Lab
 from .training import Quantised as Quantised
 from .training import Run as Run
 from .training import Sign as Sign
 from .training import Stage as Stage
+from .training import Trained as Trained
 from .training import Until as Until
 from .training import linear_icot as linear_icot
 from .training import log_icot as log_icot
 from .training import stages as stages
 from .training import train as train
+from .training.cells import run_named as run_named
 
 __version__: str

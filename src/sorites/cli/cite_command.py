@@ -2,27 +2,28 @@
 
 from typing import Any
 
-from ..papers.paper import PAPERS
+from .. import __version__
+from ..papers import registry
 from .common import all_claims, all_figures, emit, nearest
 
 OWN = """@software{sorites,
   title = {sorites: a laboratory for how transformers come to reason in chains},
   author = {{The sorites authors}},
   year = {2026},
-  version = {0.1.0},
+  version = {%s},
   license = {Apache-2.0}
 }"""
 
 
 def execute(options: Any) -> int:
-    text = OWN
+    text = OWN % __version__
     if options.id:
-        owners = {slug: slug for slug in PAPERS}
+        owners = {slug: slug for slug in registry.papers()}
         owners |= {id: claim.paper for id, claim in all_claims().items()}
         owners |= {id: figure.paper for id, figure in all_figures().items()}
         if options.id not in owners:
             raise nearest("paper, claim or figure", options.id, owners)
-        text = PAPERS[owners[options.id]].citation()
+        text = registry.papers()[owners[options.id]].citation()
     if not emit(options, {"bibtex": text}):
         print(text)
     return 0

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import SpecError, require
-from ..papers.paper import PAPERS
+from ..papers import registry
 
 
 def nearest(kind: str, name: str, known: Iterable[str]) -> SpecError:
@@ -29,17 +29,17 @@ def forget_programs() -> None:
 
 
 def all_claims() -> dict[str, Any]:
-    return {id: claim for paper in PAPERS.values() for id, claim in paper.claims().items()}
+    return registry.claims()
 
 
 def all_figures() -> dict[str, Any]:
-    return {id: figure for paper in PAPERS.values() for id, figure in paper.figures().items()}
+    return registry.figures()
 
 
 def paper_named(slug: str):
-    if slug not in PAPERS:
-        raise nearest("paper", slug, PAPERS)
-    return PAPERS[slug]
+    if slug not in registry.papers():
+        raise nearest("paper", slug, registry.papers())
+    return registry.papers()[slug]
 
 
 def open_store(options: Any):

@@ -13,7 +13,7 @@ from .common import all_figures, console, emit, nearest, open_store, progress
 
 
 def execute(options: Any) -> int:
-    from ..report.figures import make_figure, read_tables, results_folder, table_key
+    from ..report.figures import make_figure, read_tables, recorded, table_key
 
     figures = all_figures()
     if options.id not in figures:
@@ -22,8 +22,7 @@ def execute(options: Any) -> int:
     parameters = sized(figure, options.scale, options.overrides)
     if options.scale == "paper":
         place = store.figure_folder(figure.paper, figure.name, table_key(figure, parameters))
-        recorded = results_folder() / "figures" / figure.paper / figure.name
-        if read_tables(place) is None and read_tables(recorded, dataclasses.asdict(parameters)) is None:
+        if read_tables(place) is None and recorded(figure, dataclasses.asdict(parameters)) is None:
             print(
                 f"sorites: {figure.id} is not recorded at paper scale and is run now: about {figure.seconds:.0f} s at "
                 "quick scale on 2 cores, many times that here",

@@ -32,9 +32,9 @@ def _rows(what: str, paper: str | None = None) -> tuple[list[str], list[tuple[An
         figures = [each for each in all_figures().values() if paper in (None, each.paper)]
         return ["id", "title", "seconds"], [(f.id, f.title, f.seconds) for f in figures]
     if what == "papers":
-        from ..papers.paper import PAPERS
+        from ..papers.registry import papers
 
-        return ["slug", "title", "authors"], [(p.slug, p.title, p.authors) for p in PAPERS.values()]
+        return ["slug", "title", "authors"], [(p.slug, p.title, p.authors) for p in papers().values()]
     if what == "tasks":
         from ..training.cells import TASKS
 

@@ -13,10 +13,10 @@ from typing import Any
 
 from ..errors import require
 from ..ledger import override, verify
-from ..papers.paper import PAPERS
+from ..papers.registry import code
+from ..papers.registry import papers as all_papers
 from .common import all_claims, all_figures, emit, forget_programs, open_store, paper_named, progress
 from .figure_command import command, sized
-from .verify_command import source
 
 
 def execute(options: Any) -> int:
@@ -25,7 +25,7 @@ def execute(options: Any) -> int:
 
     jobs = min(2, os.cpu_count() or 1) if options.jobs is None else options.jobs
     require(jobs >= 1, f"work needs at least one process: jobs={jobs}; use 1 or more")
-    papers = [paper_named(options.paper)] if options.paper else list(PAPERS.values())
+    papers = [paper_named(options.paper)] if options.paper else list(all_papers().values())
     store, out, begun = open_store(options), Path(options.out), time.perf_counter()
     claims = [claim for paper in papers for claim in paper.claims().values()]
     figures = [figure for paper in papers for figure in paper.figures().values()]
@@ -108,11 +108,12 @@ def judged(claim: Any, setting: Any, store: Any) -> dict[str, Any]:
     parameters = dataclasses.asdict(override(claim.parameters(setting.scale), setting.overrides))
     last = store.last_verdict(claim.id)
     plain = {name: list(value) if isinstance(value, tuple) else value for name, value in parameters.items()}
-    wanted = {"source": source(), "scale": setting.scale, "parameters": plain}
+    source = code(claim.paper, claim.check)
+    wanted = {"source": source, "scale": setting.scale, "parameters": plain}
     if last and all(last.get(name) == value for name, value in wanted.items()):
         return {name: value for name, value in last.items() if name not in ("source", "created")}
-    record = verify(claim, setting.scale, setting.overrides).record()
-    store.put_verdict(record | {"source": source()})
+    record = verify(claim, setting.scale, setting.overrides, store).record()
+    store.put_verdict(record | {"source": source})
     return record
 
 

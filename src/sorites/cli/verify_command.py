@@ -5,6 +5,7 @@ from typing import Any
 
 from ..errors import SpecError
 from ..ledger import Verdict, verify
+from ..papers.registry import code
 from .common import all_claims, console, emit, forget_programs, nearest, open_store, paper_named, progress
 
 MARKS = {
@@ -23,19 +24,13 @@ def execute(options: Any) -> int:
             title(f"{number}/{len(chosen)} {claim.id}")
             if number > 1 and claim.paper != chosen[number - 2].paper:
                 forget_programs()
-            verdicts.append(verify(claim, options.scale, options.overrides))
-            store.put_verdict(verdicts[-1].record() | {"source": source()})
+            verdicts.append(verify(claim, options.scale, options.overrides, store))
+            store.put_verdict(verdicts[-1].record() | {"source": code(claim.paper, claim.check)})
     taken = emit(options, [verdict.record() for verdict in verdicts])
     if not taken:
         console(options).print(table(verdicts))
     bad = [v for v in verdicts if v.verdict == "fails" or not (v.as_expected or options.overrides)]
     return 1 if bad else 0
-
-
-def source() -> str:
-    from ..report.figures import package_source
-
-    return package_source()
 
 
 def select(ids: list[str], paper: str | None) -> list[Any]:

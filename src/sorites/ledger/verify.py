@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..errors import SpecError
-from ..training import PLAIN, Lab
 from .claim import Claim, P, Scale, verdict_of
 from .comparison import Comparison
 
@@ -45,7 +44,7 @@ class Verdict:
 
 
 def verify(
-    claim: Claim[Any], scale: Scale = "quick", overrides: dict[str, str] | None = None, lab: Lab = PLAIN
+    claim: Claim[Any], scale: Scale = "quick", overrides: dict[str, str] | None = None, lab: Any = None
 ) -> Verdict:
     """Check one claim; overrides are strings as typed on the command line, lab is where it trains."""
     parameters = override(claim.parameters(scale), overrides or {})

@@ -1,9 +1,12 @@
-"""A paper as the registry knows it. Claims and figures are imported only when asked for."""
+"""A paper: what it is called, and where its claims and figures are. They are imported only when asked for."""
 
 import dataclasses
 import importlib
+import importlib.util
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..errors import SpecError, require
 from ..ledger import Claim
 
 if TYPE_CHECKING:
@@ -12,20 +15,29 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class Paper:
+    """`module` is a package with `claims.py` (CLAIMS, a sequence of `Claim`) and `figures.py` (FIGURES, of `Figure`),
+    either of which may be missing. `results` is a folder inside it with tables recorded at paper scale,
+    figures/<name>/about.json and Parquet beside it."""
+
     slug: str
     title: str
     authors: str
     year: int
     identifier: str  # where it was published
     module: str
+    results: str = "results"
 
     def claims(self) -> dict[str, Claim[Any]]:
-        found = importlib.import_module(f"{self.module}.claims").CLAIMS
-        return {claim.id: claim for claim in found}
+        """By id."""
+        return self._listed("claims", "CLAIMS")
 
     def figures(self) -> dict[str, "Figure[Any]"]:
-        found = importlib.import_module(f"{self.module}.figures").FIGURES
-        return {figure.id: figure for figure in found}
+        """By id."""
+        return self._listed("figures", "FIGURES")
+
+    def results_folder(self) -> Path:
+        """Its own recorded measurements; the folder need not be there."""
+        return Path(importlib.import_module(self.module).__file__ or "").parent / self.results
 
     def citation(self) -> str:
         """BibTeX."""
@@ -36,49 +48,15 @@ class Paper:
             f"  year = {{{self.year}}},\n  note = {{{self.identifier}}}\n}}"
         )
 
-
-PAPERS = {
-    paper.slug: paper
-    for paper in (
-        Paper(
-            "log-icot",
-            "Transformers Provably Learn to Internalize Chain-of-Thought",
-            "Yixiao Huang, Hanlin Zhu, Zixuan Wang, Jiantao Jiao, Stuart Russell, Somayeh Sojoudi, Song Mei",
-            2026,
-            "Log-ICoT; the year is that of its newest reference, the text carries no date",
-            "sorites.papers.log_icot",
-        ),
-        Paper(
-            "kim-suzuki",
-            "Transformers Provably Solve Parity Efficiently with Chain of Thought",
-            "Juno Kim, Taiji Suzuki",
-            2025,
-            "ICLR 2025; the text here is the workshop version, without experiments",
-            "sorites.papers.kim_suzuki",
-        ),
-        Paper(
-            "lego",
-            "Transformers Provably Learn Chain-of-Thought Reasoning with Length Generalization",
-            "Yu Huang, Zixin Wen, Aarti Singh, Yuejie Chi, Yuxin Chen",
-            2025,
-            "LEGO state tracking; the text carries neither title nor date",
-            "sorites.papers.lego",
-        ),
-        Paper(
-            "rl-sft",
-            "Transformers with RL or SFT Provably Learn Sparse Boolean Functions, But Differently",
-            "Bochen Lyu, Yiyang Jia, Xiaohao Cai, Zhanxing Zhu",
-            2026,
-            "arXiv:2511.17852v2",
-            "sorites.papers.rl_sft",
-        ),
-        Paper(
-            "wen",
-            "From Sparse Dependence to Sparse Attention: Unveiling How Chain-of-Thought Enhances Transformer Sample Efficiency",
-            "Kaiyue Wen, Huaqing Zhang, Hongzhou Lin, Jingzhao Zhang",
-            2025,
-            "ICLR 2025; arXiv:2410.05459",
-            "sorites.papers.wen",
-        ),
-    )
-}
+    def _listed(self, file: str, name: str) -> dict[str, Any]:
+        if importlib.util.find_spec(f"{self.module}.{file}") is None:
+            return {}
+        found: dict[str, Any] = {}
+        for each in getattr(importlib.import_module(f"{self.module}.{file}"), name):
+            if each.id in found:
+                raise SpecError(f"an id is given once: {each.id} stands twice in {self.slug}; rename one")
+            require(
+                each.paper == self.slug, f"{name} of {self.slug} belong to it: {each.id} names {each.paper!r}; mend it"
+            )
+            found[each.id] = each
+        return found

@@ -1,7 +1,6 @@
 """Making a figure: tables from the store, from recorded results, or measured now; then the picture."""
 
 import dataclasses
-import functools
 import hashlib
 import json
 import os
@@ -13,6 +12,7 @@ import polars as pl
 
 from ..drawing import save, style
 from ..errors import SpecError
+from ..papers import registry
 from ..papers.figure import Figure, Frames
 from ..store import Store
 from ..store.provenance import commit, now
@@ -20,19 +20,18 @@ from ..store.provenance import commit, now
 PACKAGE = Path(__file__).resolve().parents[1]
 
 
-@functools.cache
-def package_source() -> str:
-    """A hash of every source file of sorites: what a stored verdict or table was computed by."""
-    digest = hashlib.sha256()
-    for path in sorted(PACKAGE.rglob("*.py")):
-        digest.update(str(path.relative_to(PACKAGE)).encode() + path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
 def results_folder() -> Path:
     """Recorded paper-scale measurements: beside the source in a checkout, inside the package when installed."""
     beside = PACKAGE.parents[1] / "results"
     return beside if beside.is_dir() else PACKAGE / "results"
+
+
+def recorded(figure: Figure[Any], parameters: Any) -> Frames | None:
+    """The figure's tables at these parameters in results/, or in the paper's own folder of results."""
+    paper = registry.papers().get(figure.paper)
+    if paper is None or paper.module.startswith(f"{PACKAGE.name}."):
+        return read_tables(results_folder() / "figures" / figure.paper / figure.name, parameters)
+    return read_tables(paper.results_folder() / "figures" / figure.name, parameters)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,7 +98,8 @@ def make_figure(figure: Figure[Any], parameters: Any, scale: str, store: Store, 
 
 
 def table_key(figure: Figure[Any], parameters: Any) -> str:
-    spec = json.dumps([figure.id, dataclasses.asdict(parameters), package_source()], sort_keys=True)
+    code = registry.code(figure.paper, figure.measure)
+    spec = json.dumps([figure.id, dataclasses.asdict(parameters), code], sort_keys=True)
     return hashlib.sha256(spec.encode()).hexdigest()[:16]
 
 
@@ -109,8 +109,7 @@ def tables(figure: Figure[Any], parameters: Any, scale: str, store: Store) -> tu
     found = read_tables(place)
     if found is not None:
         return found, "store"
-    recorded = results_folder() / "figures" / figure.paper / figure.name
-    if scale == "paper" and (found := read_tables(recorded, dataclasses.asdict(parameters))) is not None:
+    if scale == "paper" and (found := recorded(figure, dataclasses.asdict(parameters))) is not None:
         return found, f"results/figures/{figure.id}"
     frames = figure.measure(parameters, store)
     write_tables(place, frames, dataclasses.asdict(parameters))
