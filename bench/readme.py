@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from sorites.papers.paper import PAPERS
+from sorites.papers.registry import papers
 
 
 def number(value) -> str:
@@ -31,7 +31,7 @@ def main() -> None:
     print("column says what became of it. `sorites verify ID` shows every number and departure.")
     for file in sys.argv[1:]:
         verdicts = json.loads(Path(file).read_text())
-        paper, seconds = PAPERS[verdicts[0]["paper"]], sum(v["seconds"] for v in verdicts)
+        paper, seconds = papers()[verdicts[0]["paper"]], sum(v["seconds"] for v in verdicts)
         print(f"\n## {paper.title}\n\n`{paper.slug}`, {len(verdicts)} claims, {seconds:.0f} s.\n")
         print("| claim | in the paper | says | predicted → measured | verdict |\n|---|---|---|---|---|")
         print("\n".join(row(v) for v in verdicts))

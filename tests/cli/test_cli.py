@@ -11,7 +11,7 @@ import pytest
 from sorites.cli.common import all_claims, all_figures
 from sorites.cli.main import main
 from sorites.cli.reproduce_command import finish, units
-from sorites.papers.paper import PAPERS
+from sorites.papers.registry import papers
 from sorites.store import Store
 
 
@@ -214,12 +214,12 @@ TINY = ["reproduce", "--scale", "tiny", "--quiet", "--jobs", "1"]
 
 def test_a_killed_reproduction_goes_on_where_it_was(tmp_path):
     """Kill -9 in the middle; the second start keeps every verdict of the first and finishes the page."""
-    paper = PAPERS["log-icot"]
+    paper = papers()["log-icot"]
     few = {id: paper.claims()[id] for id in ("LI-1", "LI-24", "LI-15", "LI-10", "LI-16")}
     program = (
-        "import sys\nfrom sorites.papers.paper import Paper, PAPERS\nfrom sorites.cli.main import main\n"
-        f"claims = PAPERS['log-icot'].claims()\nfew = {{id: claims[id] for id in {list(few)!r}}}\n"
-        "figures = {'log-icot/2a': PAPERS['log-icot'].figures()['log-icot/2a']}\n"
+        "import sys\nfrom sorites.papers.paper import Paper, papers()\nfrom sorites.cli.main import main\n"
+        f"claims = papers()['log-icot'].claims()\nfew = {{id: claims[id] for id in {list(few)!r}}}\n"
+        "figures = {'log-icot/2a': papers()['log-icot'].figures()['log-icot/2a']}\n"
         "Paper.claims, Paper.figures = lambda self: few, lambda self: figures\n"
         "sys.exit(main(sys.argv[1:]))"
     )

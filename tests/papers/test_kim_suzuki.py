@@ -9,9 +9,9 @@ from sorites.papers.kim_suzuki.grids import LARGE, LARGE_LAWS
 from sorites.papers.kim_suzuki.published import Published
 from sorites.papers.kim_suzuki.sample_law import SampleLaw
 from sorites.papers.kim_suzuki.theorems import LogSteps, OneStep
-from sorites.papers.paper import PAPERS
+from sorites.papers.registry import papers
 
-PAPER = PAPERS["kim-suzuki"]
+PAPER = papers()["kim-suzuki"]
 CLAIMS, FIGURES = PAPER.claims(), PAPER.figures()
 HARDNESS = {f"KS-{number}" for number in range(3, 10)}  # tested in test_kim_suzuki_hardness.py
 NAMES = ("1", "2", "3", "exp-k8", "exp-k16", "exp-k32", "exponent", "hardness", "filter-range", "phase")

@@ -7,7 +7,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from sorites import training
 from sorites.drawing import style
 from sorites.errors import SpecError
 from sorites.ledger import verify
@@ -15,10 +14,11 @@ from sorites.papers.kim_suzuki import hardness_figures
 from sorites.papers.kim_suzuki.hardness_figures import Hardness
 from sorites.papers.kim_suzuki.hardness_learners import answer_alone, answers, drawn, jacobian, task_of
 from sorites.papers.kim_suzuki.oracle_claims import Hidden
-from sorites.papers.paper import PAPERS
+from sorites.papers.registry import papers
 from sorites.theory import parity_class as pc
+from sorites.training import PLAIN
 
-CLAIMS = {f"KS-{number}": PAPERS["kim-suzuki"].claims()[f"KS-{number}"] for number in range(3, 10)}
+CLAIMS = {f"KS-{number}": papers()["kim-suzuki"].claims()[f"KS-{number}"] for number in range(3, 10)}
 FIGURE = hardness_figures.FIGURES[0]
 
 
@@ -34,7 +34,7 @@ def test_claims_come_out_as_expected(id):
 
 def test_the_map_draws_from_its_tables():
     size = FIGURE.sizes["tiny"]
-    frames = FIGURE.measure(size, training)
+    frames = FIGURE.measure(size, PLAIN)
     with style():
         picture = FIGURE.draw(frames, size)
     assert all(ax.get_xlabel() and ax.get_ylabel() for ax in picture.axes)

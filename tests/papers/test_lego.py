@@ -22,11 +22,11 @@ from sorites.papers.lego.monitors import first_violation, learned_features, simp
 from sorites.papers.lego.setting import CYCLIC3, Theory, accuracies, masses
 from sorites.papers.lego.theory_figures import Longer
 from sorites.papers.lego.variable_claims import Retrieval
-from sorites.papers.paper import PAPERS
+from sorites.papers.registry import papers
 from sorites.report.figures import results_folder
 from sorites.tasks import action_named
 
-PAPER = PAPERS["lego"]
+PAPER = papers()["lego"]
 CLAIMS, FIGURES = PAPER.claims(), PAPER.figures()
 NEW = ("concentration", "dilution", "plateau", "features", "separation")
 
@@ -135,7 +135,7 @@ def test_powers_of_a_noisy_number(power):
         (lambda: Decoding(steps=100, checks=3), "checks=3"),
         (lambda: Decoding(seeds=0), "seeds=0"),
         (lambda: dataclasses.replace(TINY, stages=(15,)), "stages=\\(15,\\)"),
-        (lambda: CLAIMS["L20"].check(dataclasses.replace(TINY, lengths=(5, 20), stages=(20,))), "10 and 20"),
+        (lambda: CLAIMS["L20"].evidence(dataclasses.replace(TINY, lengths=(5, 20), stages=(20,))), "10 and 20"),
     ],
 )
 def test_settings_that_cannot_run_are_refused(make, words):

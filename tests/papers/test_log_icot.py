@@ -9,11 +9,11 @@ from battery import draw, draw_recorded, judge
 from sorites.errors import SpecError
 from sorites.papers.log_icot.experiments import AdamExperiment, AlgorithmOne
 from sorites.papers.log_icot.grids import LARGE
-from sorites.papers.paper import PAPERS
+from sorites.papers.registry import papers
 from sorites.theory import tree_law
 from sorites.training import train
 
-PAPER = PAPERS["log-icot"]
+PAPER = papers()["log-icot"]
 CLAIMS, FIGURES = PAPER.claims(), PAPER.figures()
 
 

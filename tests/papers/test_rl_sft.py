@@ -11,7 +11,7 @@ from battery import draw, draw_recorded, judge
 
 from sorites.errors import SpecError
 from sorites.ledger import verify
-from sorites.papers.paper import PAPERS
+from sorites.papers.registry import papers
 from sorites.papers.rl_sft.exact import reward_gradient, secret_of
 from sorites.papers.rl_sft.experiments import Experiment, updates_to_exact
 from sorites.papers.rl_sft.grids import LARGE, LONGER, FiniteSamples
@@ -20,7 +20,7 @@ from sorites.papers.rl_sft.symmetric import Symmetric
 from sorites.theory.precision import in_float64
 from sorites.training import train
 
-PAPER = PAPERS["rl-sft"]
+PAPER = papers()["rl-sft"]
 CLAIMS, FIGURES = PAPER.claims(), PAPER.figures()
 OURS = ("estimators", "updates", "outcome-variance", "flow", "finite-samples", "label-noise", "losses", "clipped")
 

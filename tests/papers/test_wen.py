@@ -4,7 +4,7 @@ import pytest
 from battery import draw, draw_recorded, judge
 
 from sorites.errors import SpecError
-from sorites.papers.paper import PAPERS
+from sorites.papers.registry import papers
 from sorites.papers.wen.block_claims import Batch
 from sorites.papers.wen.bound_claims import Repeated
 from sorites.papers.wen.data_claims import Sizes
@@ -16,7 +16,7 @@ from sorites.papers.wen.setting import Small
 from sorites.papers.wen.three_steps import Recipe
 from sorites.report.figures import results_folder
 
-PAPER = PAPERS["wen"]
+PAPER = papers()["wen"]
 CLAIMS, FIGURES = PAPER.claims(), PAPER.figures()
 
 

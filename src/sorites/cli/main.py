@@ -99,6 +99,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.command is None:
             parser.print_help()
             return 0
+        if options.command == "runs" and not any(word.startswith("-") for word in extra):
+            options.arguments, extra = [*options.arguments, *extra], []  # ids that stand behind an option
         if extra and options.command not in ("verify", "figure"):
             raise SpecError(
                 f"sorites {options.command} does not know {extra[0]!r}; see 'sorites {options.command} --help'"

@@ -4,8 +4,11 @@ import difflib
 import json
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..errors import SpecError
-from .folder import TABLES, Folder
+from .folder import TABLES, Damaged, Folder
+from .rebuild import NAMED
 from .spec import Description
 from .store import Store
 
@@ -40,8 +43,8 @@ def _row(folder: Folder) -> tuple:
 def _told(runs: list[Description]) -> tuple[str | None, str | None, int | None]:
     """Task, model and number of stages of the first run; an adopted history may not say."""
     try:
-        if "course" in runs[0]:
-            return words(runs[0]["course"]["task"]), words(runs[0]["course"]["architecture"]), 1
+        if runs[0].get("kind") == "kept":  # no Run
+            return words(runs[0]["spec"]), runs[0]["make"].rpartition(":")[2].strip("_"), None
         stages, model = runs[0]["stages"], runs[0]["model"]
         return words(stages[0]["task"]), model["kind"].rpartition(".")[2], len(stages)
     except (IndexError, KeyError, TypeError, AttributeError):
@@ -49,22 +52,45 @@ def _told(runs: list[Description]) -> tuple[str | None, str | None, int | None]:
 
 
 def words(description: Description) -> str:
-    """A description in one line: `Boolean(bits=6, sparsity=4)`."""
+    """A description in one line: `Boolean(bits=6, sparsity=4)`; large arrays by their shape."""
     if isinstance(description, list):
         return "(" + ", ".join(map(words, description)) + ")"
+    if isinstance(description, str) and NAMED.fullmatch(description):
+        return description.rpartition(":")[2]  # a function
     if not isinstance(description, dict):
-        return str(description)
+        return f"{description:.6g}" if isinstance(description, float) else str(description)
     if "array" in description:
-        return words(description["array"])
-    kind = str(description.get("kind", "array")).rpartition(".")[2]
+        shape = np.shape(description["array"])
+        few = len(shape) < 2 and np.size(description["array"]) <= 8
+        return words(description["array"]) if few else "×".join(map(str, shape))
+    if "sha256" in description:
+        return "×".join(map(str, description["shape"]))
+    kind = str(description.get("kind", "dict")).rpartition(".")[2]
     fields = ", ".join(f"{name}={words(value)}" for name, value in description.items() if name != "kind")
     return f"{kind}({fields})" if fields else kind
 
 
 def show_run(store: Store, prefix: str) -> dict[str, Any]:
-    """Everything that is known about a folder except its tables and tensors."""
+    """Everything that is known about a folder except its histories and tensors."""
     folder = resolve(store, prefix)
-    return {"id": folder.path.name, "path": str(folder.path), **folder.spec, "meta": folder.meta}
+    found = {"id": folder.path.name, "path": str(folder.path), **folder.spec, "meta": folder.meta}
+    return found | ({"outcomes": _outcomes(folder)} if folder.has_tables else {})
+
+
+def _outcomes(folder: Folder) -> list[dict[str, Any]]:
+    """How each member ended: one row with the last value of every metric."""
+    import io
+
+    import polars as pl
+
+    try:
+        history, members = (pl.read_parquet(io.BytesIO(folder.read(name))) for name in TABLES)
+    except Damaged as damage:
+        raise SpecError(f"{damage}; see `sorites runs check`") from None
+    skipped = ("seed", "stage", "step")
+    metrics = [name for name in history.columns if name not in ("member", *skipped)]
+    last = history.group_by("member", maintain_order=True).agg(pl.col(metrics).drop_nulls().drop_nans().last())
+    return members.drop("secret", strict=False).join(last, on="member", how="left").to_dicts()
 
 
 def diff_runs(store: Store, first: str, second: str) -> list[tuple[str, Any, Any]]:
@@ -102,6 +128,7 @@ def query(store: Store, sql: str) -> "polars.DataFrame":
         frames = [
             pl.scan_parquet(folder.path / table).with_columns(run=pl.lit(folder.path.name))
             for folder in store.folders()
+            if folder.has_tables
         ]
         empty = pl.LazyFrame(schema={"member": pl.String, "seed": pl.Int64, "run": pl.String})
         tables[name] = pl.concat([empty, *frames], how="diagonal_relaxed")

@@ -39,6 +39,8 @@ def _examine(folder: Folder) -> None:
     from safetensors import deserialize
 
     contents = {name: folder.read(name) for name in folder.meta["files"]}
+    if not folder.has_tables:
+        return
     try:
         history = history_from(contents[TABLES[0]], contents[TABLES[1]], folder.meta["shapes"])
         tensors = deserialize(contents[MODEL]) if MODEL in contents else []

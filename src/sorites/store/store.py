@@ -31,9 +31,10 @@ from .folder import (
     settle,
     write_aside,
 )
-from .frames import history_bytes, history_from, members_bytes, require_packages, shapes
+from .frames import history_bytes, members_bytes, require_packages, shapes
 from .gather import Kept, Place, gather
 from .identity import Identity, identities, kept_identity, spec_record
+from .loading import Loaded, load, load_member, secret_of
 from .provenance import provenance
 from .reservation import reserved
 from .spec import describe, large_arrays
@@ -43,7 +44,6 @@ from .weights import (
     arrays_bytes,
     arrays_from,
     models_bytes,
-    models_from,
     named_leaves,
     structure_of,
     with_leaves,
@@ -133,6 +133,11 @@ class Store:
                 except Damaged as damage:
                     self._distrust(folder.path, damage)
         return None
+
+    def load(self, id: str, seed: int | None = None) -> Loaded:
+        """One stored member by the id of its folder or its own, or the beginning of one; seed: which of several."""
+        require_packages()
+        return load_member(self.folders(), id, seed)
 
     def find(self, runs: Run | Sequence[Run], seeds: Sequence[int]) -> list[Path | None]:
         """For each seed the folder that holds its member, or None."""
@@ -247,21 +252,9 @@ def tables_of(ids: list[str], history: History) -> tuple[dict[str, Any], dict[st
     return meta, dict(zip(TABLES, (history_bytes(ids, history), members_bytes(ids, history)), strict=True))
 
 
-def load(folder: Folder, structure: Any, keep: Sequence[int] = ()) -> Kept:
-    """The members of a folder, their models in that structure."""
-    contents = [folder.read(name) for name in (*TABLES, MODEL)]
-    along, count = folder.read(ALONG) if keep else b"", len(folder.ids)
-    try:
-        history = history_from(contents[0], contents[1], folder.meta["shapes"])
-        models = models_from(contents[2], structure, count)
-        return Kept(history, models, {step: models_from(along, structure, count, step) for step in keep})
-    except (ValueError, KeyError, TypeError) as error:  # the bytes are right, so their writer was not
-        raise Damaged(f"{folder.path} is damaged: {error}") from None
-
-
 def _secrets(runs: list[Run], seeds: Sequence[int]) -> Any:
     """What each member had to find: it follows from run and seed, so it is not stored."""
-    drawn = [run.task.draw(jax.random.split(jax.random.key(seed), 4)[0]) for run, seed in zip(runs, seeds, strict=True)]
+    drawn = [secret_of(run.task, seed) for run, seed in zip(runs, seeds, strict=True)]
     return jax.tree.map(lambda *leaves: jnp.stack(leaves), *drawn)
 
 

@@ -82,8 +82,13 @@ def with_leaves(like: Any, arrays: dict[str, np.ndarray]) -> Any:
 
 
 def structure_of(run: Run) -> AbstractModel:
-    """A fresh member's model with shapes for arrays; Python numbers count as arrays, as in an ensemble."""
-    model = jax.tree.map(lambda leaf: jnp.asarray(leaf) if eqx.is_array_like(leaf) else leaf, run.model)
+    """A fresh member's model with shapes for arrays."""
+    return structure_from(run.model)
+
+
+def structure_from(model: AbstractModel) -> AbstractModel:
+    """The same for a model; Python numbers count as arrays, as in an ensemble."""
+    model = jax.tree.map(lambda leaf: jnp.asarray(leaf) if eqx.is_array_like(leaf) else leaf, model)
     return eqx.filter_eval_shape(lambda model, key: model.fresh(key), model, jax.random.key(0))
 
 

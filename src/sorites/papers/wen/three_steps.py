@@ -216,7 +216,8 @@ def learned(recipe: Recipe, lab: Lab, rates: np.ndarray | None = None) -> Outcom
     """The recipe with its own rates, or others."""
     spec = alone(Recipe, recipe), recipe.rates() if rates is None else rates
     block = SparseBlock(*[jnp.zeros((1, 1))] * 4, head=jnp.zeros(1))
-    return lab.keep(spec, _learned, like=Outcome(block, *range(7)))  # pyright: ignore[reportArgumentType]
+    kept = lab.keep(spec, _learned, like=Outcome(block, *range(7)))  # pyright: ignore[reportArgumentType]
+    return jax.tree.map(jnp.asarray, kept)
 
 
 def _learned(spec: tuple[Recipe, np.ndarray]) -> Outcome:

@@ -1,0 +1,77 @@
+"""Members from their folders: all of one folder in a known structure, or one alone with its task and secret."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+
+from ..errors import SpecError
+from ..models import AbstractModel
+from ..tasks import AbstractTask
+from ..training import History
+from .folder import ALONG, MODEL, TABLES, TASKS, Damaged, Folder
+from .frames import history_from
+from .gather import Kept, gather
+from .rebuild import rebuild
+from .weights import arrays_from, models_from, structure_from
+
+
+class Loaded(NamedTuple):
+    """One stored member."""
+
+    model: AbstractModel
+    task: AbstractTask
+    secret: Any
+    history: History  # of this member alone
+
+
+def load(folder: Folder, structure: Any, keep: Sequence[int] = ()) -> Kept:
+    """The members of a folder, their models in that structure."""
+    contents = [folder.read(name) for name in (*TABLES, MODEL)]
+    along, count = folder.read(ALONG) if keep else b"", len(folder.ids)
+    try:
+        history = history_from(contents[0], contents[1], folder.meta["shapes"])
+        models = models_from(contents[2], structure, count)
+        return Kept(history, models, {step: models_from(along, structure, count, step) for step in keep})
+    except (ValueError, KeyError, TypeError) as error:  # the bytes are right, so their writer was not
+        raise Damaged(f"{folder.path} is damaged: {error}") from None
+
+
+def load_member(folders: Sequence[Folder], id: str, seed: int | None) -> Loaded:
+    """The member whose folder's id or own id begins so."""
+    folder, row = _place(folders, id, seed)
+    member = folder.spec["members"][row]
+    if not folder.has_models:
+        raise SpecError(f"a member is loaded with its weights: {id} has none (it is no Run, or a history alone)")
+    try:
+        run = folder.spec["runs"][member["run"]]
+        arrays = arrays_from(folder.read(TASKS)) if TASKS in folder.meta["files"] else {}
+        task, model = rebuild(run["stages"][0]["task"], arrays), rebuild(run["model"], {})
+        kept = load(folder, structure_from(model))
+    except Damaged as damage:
+        raise SpecError(f"{damage}; see `sorites runs check`") from None
+    one = jax.tree.map(lambda leaf: leaf[row] if eqx.is_array(leaf) else leaf, kept.models)
+    return Loaded(one, task, secret_of(task, member["seed"]), gather([(kept, row)]).history)
+
+
+def secret_of(task: AbstractTask, seed: int) -> Any:
+    """What the member of that seed has to find: it follows from task and seed, so it is not stored."""
+    return task.draw(jax.random.split(jax.random.key(seed), 4)[0])
+
+
+def _place(folders: Sequence[Folder], id: str, seed: int | None) -> tuple[Folder, int]:
+    places = [
+        (folder, row)
+        for folder in folders
+        for row, member in enumerate(folder.spec["members"])
+        if id and (folder.path.name.startswith(id) or member["id"].startswith(id)) and seed in (None, member["seed"])
+    ]
+    places = list({folder.ids[row]: (folder, row) for folder, row in places}.values())  # stored twice is the same
+    if len(places) == 1:
+        return places[0]
+    if not places:
+        asked = "" if seed is None else f" with seed {seed}"
+        raise SpecError(f"a member is named by an id: none begins {id!r}{asked}; see `sorites runs list`")
+    few = ", ".join(f"{folder.ids[row]} (seed {folder.seeds[row]})" for folder, row in places[:4])
+    raise SpecError(f"one member is loaded: {id!r} has {len(places)}, such as {few}; give a seed or a member's own id")
