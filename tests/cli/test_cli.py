@@ -217,10 +217,12 @@ def test_a_killed_reproduction_goes_on_where_it_was(tmp_path):
     paper = papers()["log-icot"]
     few = {id: paper.claims()[id] for id in ("LI-1", "LI-24", "LI-15", "LI-10", "LI-16")}
     program = (
-        "import sys\nfrom sorites.papers.paper import Paper, papers()\nfrom sorites.cli.main import main\n"
+        "import sys\nfrom sorites.papers.paper import Paper\nfrom sorites.papers.registry import papers\n"
+        "from sorites.cli.main import main\n"
         f"claims = papers()['log-icot'].claims()\nfew = {{id: claims[id] for id in {list(few)!r}}}\n"
         "figures = {'log-icot/2a': papers()['log-icot'].figures()['log-icot/2a']}\n"
-        "Paper.claims, Paper.figures = lambda self: few, lambda self: figures\n"
+        "Paper.claims = lambda self: few if self.slug == 'log-icot' else {}\n"
+        "Paper.figures = lambda self: figures if self.slug == 'log-icot' else {}\n"
         "sys.exit(main(sys.argv[1:]))"
     )
     words = [sys.executable, "-c", program, *TINY, "--out", "page", "--store", "kept"]

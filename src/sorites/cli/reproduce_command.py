@@ -30,7 +30,7 @@ def execute(options: Any) -> int:
     claims = [claim for paper in papers for claim in paper.claims().values()]
     figures = [figure for paper in papers for figure in paper.figures().values()]
     setting = SimpleNamespace(**{name: getattr(options, name) for name in ("scale", "overrides", "store", "quiet")})
-    finish(units(claims, figures), setting, jobs)
+    trained, taken = finish(units(claims, figures), setting, jobs)
 
     verdicts = [judged(claim, setting, store) for claim in claims]
     made = []
@@ -48,6 +48,7 @@ def execute(options: Any) -> int:
     )
     bad = [v for v in verdicts if v["verdict"] == "fails" or not (v["verdict"] == v["expected"] or options.overrides)]
     if not emit(options, {"page": str(page), "verdicts": verdicts, "figures": [each.figure.id for each in made]}):
+        print(counted(store, trained, taken))
         print(page.resolve())
     return 1 if bad else 0
 
@@ -67,19 +68,25 @@ def units(claims: Iterable[Any], figures: Iterable[Any]) -> list[list[str]]:
     return [groups[place] for place in sorted(groups, key=lambda place: -weights[place])]
 
 
-def finish(work: list[list[str]], setting: Any, jobs: int) -> None:
-    """Bring every verdict and table into the store."""
+def counted(store: Any, trained: int, taken: int) -> str:
+    """How much was trained, and that nothing was trained in vain."""
+    members = [id for folder in store.folders() if folder.has_models for id in folder.ids]
+    twice = len(members) - len(set(members))
+    return f"{trained:,} members trained, {taken:,} taken from the store, {twice:,} in the store twice"
+
+
+def finish(work: list[list[str]], setting: Any, jobs: int) -> tuple[int, int]:
+    """Bring every verdict and table into the store; returns how many members were trained and how many were there."""
     if jobs == 1:
         with progress(setting):
-            for ids in work:
-                finish_unit(ids, setting)
-        return
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        for done in [pool.submit(finish_unit, ids, setting) for ids in work]:
-            done.result()
+            done = [finish_unit(ids, setting) for ids in work]
+    else:
+        with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+            done = [each.result() for each in [pool.submit(finish_unit, ids, setting) for ids in work]]
+    return sum(trained for trained, _ in done), sum(taken for _, taken in done)
 
 
-def finish_unit(ids: list[str], setting: Any) -> None:
+def finish_unit(ids: list[str], setting: Any) -> tuple[int, int]:
     from ..report.figures import tables
     from ..training import use_compilation_cache
 
@@ -95,6 +102,7 @@ def finish_unit(ids: list[str], setting: Any) -> None:
         if not setting.quiet:
             print(f"{id:<22} {outcome:<14} {time.perf_counter() - begun:6.1f} s", file=sys.stderr, flush=True)
     forget_programs()
+    return store.trained, store.taken
 
 
 def own_overrides(figure: Any, setting: Any) -> dict[str, str]:

@@ -36,9 +36,10 @@ class Standing(NamedTuple):
 class Checkpoint:
     """A file that one ensemble writes, and reads when it is begun again."""
 
-    def __init__(self, path: str | Path, identity: str, every: float = EVERY):
-        self.path, self.identity, self.every = Path(path), identity, every
-        self._due = time.monotonic() + every
+    def __init__(self, path: str | Path, identity: str, every: float | None = None):
+        self.path, self.identity = Path(path), identity
+        self.every = EVERY if every is None else every
+        self._due = time.monotonic() + self.every
 
     def note(self, standing: Standing) -> None:
         """Write it if it is time."""
@@ -73,7 +74,7 @@ class Checkpoint:
             aside.unlink(missing_ok=True)
             warnings.warn(f"no checkpoint: {self.path} cannot be written ({error.strerror})", stacklevel=2)
         now = time.monotonic()
-        self._due = now + max(self.every, SHARE * (now - begun))
+        self._due = now + (max(self.every, SHARE * (now - begun)) if self.every else 0)
 
     def about(self) -> dict[str, Any] | None:
         """What is there, if it is this ensemble's and can be read."""
