@@ -37,4 +37,4 @@ def test_importing_costs_little_beyond_jax():
     program = "import time, jax, equinox, optax, jaxtyping\nbegun = time.process_time()\nimport sorites\n"
     program += "from sorites import Run, train, gated, Parity, Adam, Sampled\nprint(time.process_time() - begun)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert float(done.stdout) < 0.25
+    assert float(done.stdout) < 0.5

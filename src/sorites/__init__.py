@@ -19,7 +19,7 @@ _HOMES = {
     "training": "CURRICULA GD AbstractRule Adam AdamW Clip Decay Evaluation History Quantised Run Sign Stage Trained "
     "Until Lab linear_icot log_icot stages train",
     "training.cells": "run_named",
-    "store": "Store",
+    "store": "Store checkpoint",
     "ledger": "Claim Comparison Erratum Evidence verify",
     "papers.paper": "Paper",
     "papers.figure": "Figure",

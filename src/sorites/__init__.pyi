@@ -37,6 +37,7 @@ from .probes import Loss as Loss
 from .probes import Outcome as Outcome
 from .probes import Reward as Reward
 from .store import Store as Store
+from .store import checkpoint as checkpoint
 from .supervision import AbstractSignal as AbstractSignal
 from .supervision import AbstractSource as AbstractSource
 from .supervision import Clipped as Clipped

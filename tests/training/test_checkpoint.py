@@ -90,8 +90,10 @@ def test_somebody_elses_or_a_damaged_checkpoint_is_not_read(run, tmp_path):
     path = tmp_path / "here.npz"
     with pytest.raises(Killed):
         train(run, [0], chunk=1, progress=killed_after(3), checkpoint=Checkpoint(path, "me", 0))
-    assert Checkpoint(path, "me").about() is not None
-    assert Checkpoint(path, "you").about() is None
+    setting = ("alone", 1, 2, ())
+    assert Checkpoint(path, "me").of(*setting).about() is not None
+    assert Checkpoint(path, "you").of(*setting).about() is None
+    assert Checkpoint(path, "me").of("alone", 25, 2, ()).about() is None
     content, middle = path.read_bytes(), path.stat().st_size // 2
     path.write_bytes(content[:middle] + b"x" * 300 + content[middle + 300 :])
     with pytest.warns(UserWarning, match="begins anew"):

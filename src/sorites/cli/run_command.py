@@ -64,6 +64,7 @@ def from_file(spec: str) -> Any:
     assert loaded.loader is not None
     module = importlib.util.module_from_spec(loaded)
     sys.modules[loaded.name] = module
+    sys.path.insert(0, str(Path(path).resolve().parent))  # as Python does with a script: its helpers lie beside it
     with _own_errors(path):
         loaded.loader.exec_module(module)
     found = getattr(module, name, None)

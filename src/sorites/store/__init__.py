@@ -10,6 +10,7 @@ from .catalogue import show_run as show_run
 from .catalogue import words as words
 from .folder import Folder as Folder
 from .identity import Identity as Identity
+from .identity import checkpoint as checkpoint
 from .identity import fingerprint as fingerprint
 from .identity import identities as identities
 from .identity import member_id as member_id

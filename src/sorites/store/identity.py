@@ -3,10 +3,11 @@
 import dataclasses
 import hashlib
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from ..errors import require
-from ..training import Run
+from ..training import Checkpoint, Run
 from .source import code_of
 from .spec import Description, canonical, describe, modules_of
 
@@ -55,6 +56,13 @@ def identities(runs: Run | Sequence[Run], seeds: Sequence[int]) -> list[Identity
 def kept_identity(description: Description, things: Any) -> Identity:
     """What is no Run, by its spec and the source that makes it."""
     return Identity(short_hash(canonical([SCHEMA, description, fingerprint(things)])), 0, description)
+
+
+def checkpoint(runs: Run | Sequence[Run], seeds: Sequence[int], folder: str | Path) -> Checkpoint:
+    """For `sorites.train(..., checkpoint=...)` where no store can be used, as on a machine with numpy alone: a file in
+    that folder that only these runs and seeds by this source go on from. `drop` it when they are done."""
+    name = short_hash("\n".join(member.id for member in identities(runs, seeds)))
+    return Checkpoint(Path(folder) / f"{name}.npz", name)
 
 
 def spec_record(members: Sequence[Identity]) -> dict[str, Any]:

@@ -90,7 +90,7 @@ class Store:
         def missing(places: list[int], name: str) -> Kept:
             chosen = [each[place] for place in places]
             one = all(run is chosen[0] for run in chosen)
-            checkpoint = Checkpoint(self.root / "checkpoints" / f"{name}.npz", f"{name} {lanes} {list(keep)}")
+            checkpoint = Checkpoint(self.root / "checkpoints" / f"{name}.npz", name)
             trained = train(
                 chosen[0] if one else chosen,
                 [seeds[place] for place in places],

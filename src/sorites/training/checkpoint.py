@@ -41,6 +41,10 @@ class Checkpoint:
         self.every = EVERY if every is None else every
         self._due = time.monotonic() + self.every
 
+    def of(self, *setting: Any) -> "Checkpoint":
+        """The same file for an ensemble that is run in this very way."""
+        return Checkpoint(self.path, f"{self.identity} {setting}", self.every)
+
     def note(self, standing: Standing) -> None:
         """Write it if it is time."""
         begun = time.monotonic()

@@ -93,6 +93,7 @@ def train(
         lanes = "one by one"
     lengths = [int(np.max(stage.steps)) for stage in run.stages]
     kept_at = _kept_at(run, lengths, keep)
+    checkpoint = None if checkpoint is None else checkpoint.of(lanes, chunk, shrink, tuple(keep))
     standing = None if checkpoint is None else _left_off(checkpoint, run, seeds, lanes)
     if standing is None:
         members = _compiled(born, run, jnp.asarray(seeds, jnp.int32), lanes)
