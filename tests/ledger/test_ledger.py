@@ -6,11 +6,17 @@ import math
 
 import pytest
 
-from sorites.errors import SpecError
+from sorites.errors import SpecError, require
 from sorites.ledger import (
+    Among,
+    Between,
     Claim,
+    Domain,
     Erratum,
     Evidence,
+    Powers,
+    Real,
+    anywhere,
     at_least,
     at_most,
     equal,
@@ -19,6 +25,7 @@ from sorites.ledger import (
     shown,
     verdict_of,
     verify,
+    verify_at,
 )
 
 
@@ -107,3 +114,57 @@ def test_flags_are_typed():
 def test_bad_flags_are_refused(flag, value, words):
     with pytest.raises(SpecError, match=words):
         override(Size(), {flag: value})
+
+
+@dataclasses.dataclass(frozen=True)
+class Sized:
+    bits: int = 8
+    sparsity: int = 4
+    rate: float = 1.0
+    gate: str = "and"
+    seeds: int = 3
+
+    def __post_init__(self):
+        require(self.sparsity <= self.bits, f"a secret fits: sparsity={self.sparsity}; use fewer")
+
+
+DOMAIN = Domain(
+    {"bits": Between(4, 16), "sparsity": Powers(2, 16), "rate": Real(0.1, 10, log=True), "gate": Among("and", "or")},
+    where=lambda size: size.bits - size.sparsity != 3,
+    because="bits - sparsity is not 3",
+)
+INSIDE = Claim("X-1", "none", "", "identity", "", {"tiny": Sized(6), "quick": Sized(seeds=5)},
+               lambda size: Evidence((equal("one", 1, 1, 0),)), domain=DOMAIN)  # fmt: skip
+
+
+def test_sizes_are_drawn_from_the_domain():
+    sizes = anywhere(INSIDE, 40, 7)
+    assert sizes == anywhere(INSIDE, 40, 7)
+    assert sizes != anywhere(INSIDE, 40, 8)
+    assert all(verify_at(INSIDE, size).verdict == "holds" for size in sizes)
+    assert {size.gate for size in sizes} == {"and", "or"}
+    assert {size.sparsity for size in sizes} >= {2, 4, 8}
+    assert len({size.bits for size in sizes}) > 5
+    assert all(size.seeds == 5 and size.bits - size.sparsity != 3 for size in sizes)
+    assert anywhere(dataclasses.replace(INSIDE, domain=None), 5, 0) == [Sized(seeds=5)]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"bits": 17}, "bits=17, which is meant to be 4 to 16"),
+        ({"sparsity": 5}, "sparsity=5, which is meant to be powers of two from 2 to 16"),
+        ({"rate": 0.05}, "rate=0.05"),
+        ({"gate": "parity"}, "gate=parity, which is meant to be and or or"),
+        ({"seeds": 4}, "seeds=4, which is meant to be 3 or 5"),
+        ({"bits": 7}, "bits - sparsity is not 3"),
+    ],
+)
+def test_outside_its_domain_nothing_is_said(changes, words):
+    verdict = verify_at(INSIDE, dataclasses.replace(Sized(), **changes))
+    assert verdict.verdict == "inconclusive"
+    assert verdict.departures[0].startswith("outside its domain: ")
+    assert words in verdict.departures[0]
+    assert verdict.measured == 1  # it is measured all the same
+    assert verify_at(INSIDE, Sized(bits=9)).verdict == "holds"
+    assert verify(INSIDE, "tiny").verdict == "holds"

@@ -55,6 +55,8 @@ def build() -> argparse.ArgumentParser:
     made["show"].add_argument("id", help="LI-14, or log-icot/2b")
     made["verify"].add_argument("ids", nargs="*", metavar="ID")
     made["verify"].add_argument("--paper", metavar="SLUG", help="all claims of one paper")
+    made["verify"].add_argument("--anywhere", type=int, metavar="N", help="at N sizes drawn from each claim's domain")
+    made["verify"].add_argument("--seed", type=int, metavar="S", help="of those sizes, default 0")
     made["verify"].epilog = "Any parameter of the claims is a flag too: sorites verify LI-14 --bits 24 --sparsity 8."
     made["figure"].add_argument("id", metavar="SLUG/FIG")
     made["figure"].add_argument("--out", metavar="DIR", default="figures")

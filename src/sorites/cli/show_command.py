@@ -41,9 +41,16 @@ def _claim(claim: Any, last: dict[str, Any] | None) -> dict[str, Any]:
         "expected": claim.expected,
         "code": _code(claim.check),
         "parameters": {scale: dataclasses.asdict(size) for scale, size in claim.sizes.items()},
+        "domain": None if claim.domain is None else domain(claim.domain),
         "departures": list(claim.departures),
         "last verdict": judged,
     }
+
+
+def domain(found: Any) -> dict[str, str]:
+    """In words: where a claim is meant to hold."""
+    because = {"where": found.because} if found.because else {}
+    return {name: str(each) for name, each in found.ranges.items()} | because
 
 
 def _figure(figure: Any) -> dict[str, Any]:

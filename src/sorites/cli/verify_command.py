@@ -1,10 +1,11 @@
 """sorites verify [ID ...] [--paper SLUG] [--<parameter> VALUE ...]"""
 
 import dataclasses
+from collections.abc import Iterator
 from typing import Any
 
-from ..errors import SpecError
-from ..ledger import Verdict, verify
+from ..errors import SpecError, require
+from ..ledger import Verdict, anywhere, verify, verify_at
 from ..papers.registry import code
 from .common import all_claims, console, emit, forget_programs, nearest, open_store, paper_named, progress
 
@@ -18,19 +19,36 @@ MARKS = {
 def execute(options: Any) -> int:
     chosen = select(options.ids, options.paper)
     check_overrides(chosen, options.scale, options.overrides)
+    require(options.seed is None or options.anywhere is not None, "--seed belongs to --anywhere N; add it")
+    require(
+        options.anywhere is None or (options.anywhere >= 1 and not options.overrides),
+        f"--anywhere draws the parameters, one size or more: anywhere={options.anywhere}; leave other parameters out",
+    )
     store, verdicts = open_store(options), []
     with progress(options) as title:
         for number, claim in enumerate(chosen, start=1):
             title(f"{number}/{len(chosen)} {claim.id}")
             if number > 1 and claim.paper != chosen[number - 2].paper:
                 forget_programs()
-            verdicts.append(verify(claim, options.scale, options.overrides, store))
-            store.put_verdict(verdicts[-1].record() | {"source": code(claim.paper, claim.check)})
+            source = code(claim.paper, claim.check)
+            for verdict in judged(claim, options, store):
+                verdicts.append(verdict)
+                store.put_verdict(verdict.record() | {"source": source})
     taken = emit(options, [verdict.record() for verdict in verdicts])
     if not taken:
         console(options).print(table(verdicts))
-    bad = [v for v in verdicts if v.verdict == "fails" or not (v.as_expected or options.overrides)]
+    other = options.overrides or options.anywhere
+    bad = [v for v in verdicts if v.verdict == "fails" or not (v.as_expected or other)]
     return 1 if bad else 0
+
+
+def judged(claim: Any, options: Any, store: Any) -> Iterator[Verdict]:
+    """One verdict, or one for each drawn size."""
+    if options.anywhere is None:
+        yield verify(claim, options.scale, options.overrides, store)
+        return
+    for size in anywhere(claim, options.anywhere, options.seed or 0, options.scale):
+        yield verify_at(claim, size, options.scale, {"anywhere": str(size)}, store)
 
 
 def select(ids: list[str], paper: str | None) -> list[Any]:

@@ -11,9 +11,17 @@ from .comparison import at_least as at_least
 from .comparison import at_most as at_most
 from .comparison import equal as equal
 from .comparison import interval_inside as interval_inside
+from .comparison import sampled as sampled
 from .comparison import shown as shown
 from .comparison import worst as worst
+from .domain import Among as Among
+from .domain import Between as Between
+from .domain import Domain as Domain
+from .domain import Powers as Powers
+from .domain import Real as Real
 from .verify import Verdict as Verdict
 from .verify import alone as alone
+from .verify import anywhere as anywhere
 from .verify import override as override
 from .verify import verify as verify
+from .verify import verify_at as verify_at

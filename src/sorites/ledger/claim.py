@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Generic, Literal, TypeVar
 
 from .comparison import Comparison
+from .domain import Domain
 
 Scale = Literal["tiny", "quick", "paper"]
 SCALES: tuple[Scale, ...] = ("tiny", "quick", "paper")
@@ -49,6 +50,11 @@ class Claim(Generic[P]):
     check: Callable[[P], Evidence] | Callable[[P, Any], Evidence]
     expected: Outcome = "holds"
     departures: tuple[str, ...] = ()
+    domain: Domain | None = None  # where it is meant to hold; outside it a verdict is inconclusive
+
+    def outside(self, parameters: P) -> str | None:
+        """What puts these parameters outside the domain, in words."""
+        return None if self.domain is None else self.domain.outside(parameters, self.sizes.values())
 
     @property
     def trains(self) -> bool:

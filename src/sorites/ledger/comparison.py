@@ -34,6 +34,15 @@ def equal(name: str, predicted: float, measured: float, within: float) -> Compar
     return Comparison(name, predicted, measured, within, bool(abs(measured - predicted) <= within))
 
 
+ERRORS = 4.5  # standard errors; a normal deviate is further away in less than 1 of 100,000 cases (6.8e-6)
+
+
+def sampled(name: str, predicted: float, measured: float, error: float, slack: float = 0.0) -> Comparison:
+    """|measured - predicted| <= 4.5 standard errors + slack: where the prediction is true, such a check fails in less
+    than 1 of 100,000 runs. slack: what the law itself leaves out, stated by the claim."""
+    return equal(f"{name} (± 4.5 standard errors)", predicted, measured, ERRORS * error + slack)
+
+
 def at_most(name: str, measured: float, bound: float, slack: float = 0.0) -> Comparison:
     """measured <= bound + slack."""
     return Comparison(f"{name} ≤", bound, measured, slack, bool(measured <= bound + slack))

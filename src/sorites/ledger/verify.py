@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import random
 import time
 import types
 import typing
@@ -47,8 +48,14 @@ def verify(
     claim: Claim[Any], scale: Scale = "quick", overrides: dict[str, str] | None = None, lab: Any = None
 ) -> Verdict:
     """Check one claim; overrides are strings as typed on the command line, lab is where it trains."""
-    parameters = override(claim.parameters(scale), overrides or {})
-    begun = time.perf_counter()
+    return verify_at(claim, override(claim.parameters(scale), overrides or {}), scale, overrides, lab)
+
+
+def verify_at(
+    claim: Claim[P], parameters: P, scale: Scale = "quick", overrides: dict[str, str] | None = None, lab: Any = None
+) -> Verdict:
+    """Check one claim at these parameters; outside its domain it is measured, and nothing is said."""
+    begun, outside = time.perf_counter(), claim.outside(parameters)
     with refusing(f"{claim.id} cannot be checked", overrides or {}):
         evidence = claim.evidence(parameters, lab)
     erratum = None if evidence.erratum is None else dataclasses.asdict(evidence.erratum)
@@ -58,18 +65,31 @@ def verify(
         label=claim.label,
         kind=claim.kind,
         says=claim.says,
-        verdict=verdict_of(evidence.comparisons),
+        verdict=verdict_of(evidence.comparisons) if outside is None else "inconclusive",
         expected=claim.expected,
         predicted=_column(evidence.comparisons, "predicted"),
         measured=_column(evidence.comparisons, "measured"),
         tolerance=_column(evidence.comparisons, "tolerance"),
         erratum=erratum,
-        departures=[*claim.departures, *evidence.departures],
+        departures=[
+            *([] if outside is None else [f"outside its domain: {outside}"]),
+            *claim.departures,
+            *evidence.departures,
+        ],
         seeds=evidence.seeds,
         seconds=round(time.perf_counter() - begun, 3),
         scale=scale,
-        parameters=dataclasses.asdict(parameters),
+        parameters=dataclasses.asdict(parameters),  # pyright: ignore[reportArgumentType]
     )
+
+
+def anywhere(claim: Claim[P], count: int, seed: int, scale: Scale = "quick") -> list[P]:
+    """Sizes drawn from the claim's domain; one where there is nothing to draw. They depend on seed and id alone."""
+    size = claim.parameters(scale)
+    if claim.domain is None or not claim.domain.ranges:
+        return [size]
+    generator = random.Random(f"{seed} {claim.id}")
+    return [claim.domain.draw(size, generator) for _ in range(count)]
 
 
 @contextmanager
