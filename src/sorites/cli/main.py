@@ -92,6 +92,17 @@ def build() -> argparse.ArgumentParser:
     return parser
 
 
+def entry() -> None:
+    """What the shell starts."""
+    from . import stopping
+
+    stopping.listen()
+    status = main()
+    if status > 128:
+        stopping.leave(status)
+    raise SystemExit(status)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """The entry point; returns the exit status."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
@@ -116,9 +127,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SpecError as refusal:
         print(f"sorites: {refusal}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         print("sorites: stopped; what was finished is in the store", file=sys.stderr)
-        return 130
+        return getattr(stop, "status", 130)
     except BrokenPipeError:
         return 0
 
@@ -140,4 +151,4 @@ def overrides(extra: Sequence[str]) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    entry()

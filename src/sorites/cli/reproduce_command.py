@@ -17,6 +17,7 @@ from ..papers.registry import code
 from ..papers.registry import papers as all_papers
 from .common import all_claims, all_figures, emit, forget_programs, open_store, paper_named, progress
 from .figure_command import command, sized
+from .stopping import follow_parent
 
 
 def execute(options: Any) -> int:
@@ -81,8 +82,16 @@ def finish(work: list[list[str]], setting: Any, jobs: int) -> tuple[int, int]:
         with progress(setting):
             done = [finish_unit(ids, setting) for ids in work]
     else:
-        with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=follow_parent)
+        try:
             done = [each.result() for each in [pool.submit(finish_unit, ids, setting) for ids in work]]
+        except BaseException:  # what is finished is in the store: nobody is waited for
+            workers = list((pool._processes or {}).values())
+            pool.shutdown(wait=False, cancel_futures=True)
+            for worker in workers:
+                worker.kill()
+            raise
+        pool.shutdown()
     return sum(trained for trained, _ in done), sum(taken for _, taken in done)
 
 
