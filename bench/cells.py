@@ -19,6 +19,7 @@ import jax
 import numpy as np
 
 import sorites
+from sorites.cli.stopping import follow_parent
 from sorites.training import train
 from sorites.training.cells import cell, cells
 
@@ -62,7 +63,7 @@ def main() -> None:
               "command": "python bench/cells.py results/cells.json"}  # fmt: skip
     ahead = [(it.task, it.model, it.supervision) for it in sorted((it for it in cells() if it.run), key=order)]
     ahead = iter([names for names in ahead if names not in done])
-    with ProcessPoolExecutor(options.workers, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(options.workers, mp_context=get_context("spawn"), initializer=follow_parent) as pool:
         running = {pool.submit(record, *names, options.seeds) for names in islice(ahead, options.workers)}
         while running:
             ready, running = wait(running, return_when=FIRST_COMPLETED)

@@ -13,6 +13,7 @@ from typing import Any
 from ..errors import SpecError, require
 from .common import console, emit, nearest, open_store, progress
 
+MANY = 1_000_000  # members of one command
 FLAGS = dict.fromkeys(("task", "model", "supervision", "rate", "batch", "steps", "every"))
 
 
@@ -29,7 +30,7 @@ def execute(options: Any) -> int:
         seeds = int(options.overrides["seeds"])
     except ValueError:
         raise SpecError(f"--seeds takes a whole number: seeds={options.overrides['seeds']!r}; give it one") from None
-    require(seeds >= 1, f"an ensemble needs at least one seed: seeds={seeds}; use 1 or more")
+    require(1 <= seeds <= MANY, f"an ensemble has 1 to {MANY:,} seeds: seeds={seeds}; use such a number")
     with progress(options) as title:
         title("training")
         history = open_store(options).train(run, range(seeds)).history
@@ -41,6 +42,7 @@ def execute(options: Any) -> int:
         screen.print(
             f"{len(solved)} of {seeds} members solved ({_said(run.goal)}); {int(members['diverged'].sum())} diverged.",
             highlight=False,
+            markup=False,
         )
     return 0
 
@@ -57,8 +59,8 @@ def from_file(spec: str) -> Any:
 
     path, _, name = spec.partition(":")
     name = name or "run"
-    if not Path(path).is_file():
-        raise SpecError(f"sorites run reads a Python file: {path!r} is none; check the path")
+    if not Path(path).is_file() or Path(path).suffix != ".py":
+        raise SpecError(f"sorites run reads a Python file: {path!r} is none; check the path, which ends in .py")
     loaded = importlib.util.spec_from_file_location(Path(path).stem, path)
     assert loaded is not None
     assert loaded.loader is not None
@@ -68,6 +70,8 @@ def from_file(spec: str) -> Any:
     with _own_errors(path):
         loaded.loader.exec_module(module)
     found = getattr(module, name, None)
+    if found is None and hasattr(module, name):
+        raise SpecError(f"{path}:{name} must be a Run or a function that returns one; it is None")
     if found is None:
         raise nearest(f"name in {path}", name, [each for each in vars(module) if not each.startswith("_")])
     with _own_errors(path):
@@ -84,6 +88,8 @@ def _own_errors(path: str) -> Iterator[None]:
         yield
     except SpecError:
         raise
+    except SystemExit as stop:
+        raise SpecError(f"{path} called exit({stop.code!r}) when it was read; let it define a Run and end") from None
     except Exception as error:
         lines = [
             frame.lineno
@@ -110,7 +116,10 @@ def from_flags(options: Any) -> Any:
     sizes = Sizes(*(getattr(options, field.name) for field in dataclasses.fields(Sizes)))
     chosen = {name: getattr(options, name) for name in ("rate", "batch", "steps", "every")}
     for name, value in chosen.items():
-        require(value is None or value > 0, f"a number above zero: {name}={value}; leave it out for the model's own")
+        require(
+            value is None or 0 < value < 2**31,
+            f"a number above zero and below 2^31: {name}={value}; leave it out for the model's own",
+        )
     return run_named(
         options.task, options.model, options.supervision, sizes, **chosen, goal=goal_of(options.goal, "--goal")
     )

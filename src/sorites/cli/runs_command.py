@@ -26,6 +26,8 @@ def execute(options: Any) -> int:
     if (wanted is not None and len(given) != wanted) or (wanted is None and not given):
         raise SpecError(f"sorites runs {options.action} takes {words}: got {len(given)}; give it {words}")
     store = open_store(options)
+    if options.action != "import" and not store.root.is_dir() and options.store:
+        raise SpecError(f"a store is a folder: {store.root} is none; give another with --store DIR")
     if options.action in ("list", "query"):
         frame = shelf.list_runs(store) if options.action == "list" else shelf.query(store, given[0])
         return _list(options, frame.to_dicts()) if options.action == "list" else _print(options, frame.to_dicts())
@@ -134,9 +136,10 @@ def _print(options: Any, value: Any) -> int:
     if isinstance(value, list):
         from rich.table import Table
 
-        table = Table(*(value[0] if value else ["empty"]), box=None, pad_edge=False, header_style="bold")
+        names = [escape_markup(name) for name in (value[0] if value else ["empty"])]
+        table = Table(*names, box=None, pad_edge=False, header_style="bold")
         for row in value:
-            table.add_row(*("" if cell is None else str(cell) for cell in row.values()))
+            table.add_row(*("" if cell is None else escape_markup(cell) for cell in row.values()))
         screen.print(table)
     else:
         from rich.pretty import Pretty

@@ -4,18 +4,17 @@ import dataclasses
 import hashlib
 import json
 import os
-import shutil
 from pathlib import Path
 from typing import Any
-
-import polars as pl
 
 from ..drawing import save, style
 from ..errors import SpecError
 from ..papers import registry
 from ..papers.figure import Figure, Frames
 from ..store import Store
-from ..store.provenance import commit, now
+from ..store.provenance import commit
+from ..store.tables import read_tables as read_tables
+from ..store.tables import write_tables as write_tables
 
 PACKAGE = Path(__file__).resolve().parents[1]
 
@@ -114,33 +113,3 @@ def tables(figure: Figure[Any], parameters: Any, scale: str, store: Store) -> tu
     frames = figure.measure(parameters, store)
     write_tables(place, frames, dataclasses.asdict(parameters))
     return frames, "measured now"
-
-
-def read_tables(folder: Path, parameters: dict[str, Any] | None = None) -> Frames | None:
-    """The tables of a whole folder, or None; with parameters, only if they were measured with these."""
-    try:
-        about = json.loads((folder / "about.json").read_text())
-        if parameters is not None and about["parameters"] != json.loads(json.dumps(parameters)):
-            return None
-        return {name: pl.read_parquet(folder / f"{name}.parquet") for name in about["tables"]}
-    except (OSError, ValueError, KeyError, pl.exceptions.PolarsError):
-        return None
-
-
-def write_tables(folder: Path, frames: Frames, parameters: dict[str, Any]) -> None:
-    """Written aside and renamed: the folder is whole or absent; a damaged one makes room."""
-    aside = folder.with_name(f"{folder.name}.partial-{os.getpid()}")
-    try:
-        aside.mkdir(parents=True)
-        for name, frame in frames.items():
-            frame.write_parquet(aside / f"{name}.parquet")
-        about = {"tables": list(frames), "parameters": parameters, "commit": commit(), "created": now()}
-        (aside / "about.json").write_text(json.dumps(about, indent=1))
-        if folder.exists():
-            folder.rename(folder.with_name(f"{folder.name}.damaged-{os.getpid()}"))
-        aside.rename(folder)
-    except OSError as error:
-        shutil.rmtree(aside, ignore_errors=True)
-        raise SpecError(
-            f"a store is a folder one can write to: {folder} ({error.strerror}); choose another --store"
-        ) from None

@@ -1,5 +1,6 @@
 """Runs in and out of a store: archives of whole folders, and histories written on a bare machine."""
 
+import contextlib
 import hashlib
 import io
 import json
@@ -16,9 +17,11 @@ from ..training import History
 from .catalogue import resolve
 from .folder import FILES, Damaged, Folder, copy_aside, folder_name, read_folder, settle, write_aside
 from .identity import SCHEMA, short_hash
+from .inspection import examine
 from .provenance import now
 from .store import Store, tables_of
 
+MOST_FILES, MOST_BYTES, RATIO = 1_000_000, 64 * 2**20, 100  # what an archive may hold
 UNREADABLE = (tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error)
 
 
@@ -41,6 +44,8 @@ def export(store: Store, ids: Sequence[str], path: str | Path) -> Path:
         aside.write_bytes(buffer.getvalue())
         aside.rename(path)
     except OSError as error:
+        with contextlib.suppress(OSError):
+            aside.unlink(missing_ok=True)
         raise SpecError(f"an archive needs a folder that can be written: {path} ({error.strerror})") from None
     return path
 
@@ -85,8 +90,7 @@ def _adopt_archive(store: Store, path: Path) -> list[str]:
 
 def _whole(path: Path) -> Folder:
     folder = read_folder(path)
-    for name in folder.meta["files"]:
-        folder.read(name)
+    examine(folder)
     return folder
 
 
@@ -100,9 +104,16 @@ def _is_new(store: Store, arrived: Folder) -> bool:
 def _unpacked(path: Path) -> dict[str, dict[str, bytes]]:
     """folder -> file -> bytes, read in memory: nothing in the archive can name a place on this machine."""
     folders: dict[str, dict[str, bytes]] = {}
+    room = max(MOST_BYTES, RATIO * path.stat().st_size)
     try:
         with tarfile.open(path, "r:gz") as archive:
-            for entry in archive:
+            for number, entry in enumerate(archive):
+                room -= entry.size
+                require(
+                    room >= 0 and number < MOST_FILES,
+                    f"an archive unpacks to a bounded size: {path} holds more than {MOST_FILES:,} files or {RATIO} "
+                    "times its own bytes; export fewer runs at a time",
+                )
                 parts = PurePosixPath(entry.name).parts
                 good = len(parts) == 2 and entry.isreg() and parts[1] in FILES
                 require(
@@ -115,6 +126,7 @@ def _unpacked(path: Path) -> dict[str, dict[str, bytes]]:
                 folders.setdefault(parts[0], {})[parts[1]] = content.read()
     except (OSError, *UNREADABLE) as error:
         raise SpecError(f"an archive is a whole .tar.gz: {path} ({error}); copy or export it again") from None
+    require(len(folders) > 0, f"an archive holds a run: {path} holds none; make it with `sorites runs export`")
     return folders
 
 
@@ -128,7 +140,7 @@ def _adopt_history(store: Store, path: Path) -> list[str]:
         seeds = [int(member["seed"]) for member in spec["members"]]
         meta = {"created": now(), "seconds": None, **(said.get("meta") or {})}
         runs = list(spec["runs"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, *UNREADABLE) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, *UNREADABLE) as error:
         raise SpecError(
             f"an import is a .npz of `History.save`, with spec and meta in its .json: {path} ({error}); "
             "write both again"

@@ -87,7 +87,7 @@ def read_folder(path: Path) -> Folder:
         sizes = {name: entry["bytes"] for name, entry in meta["files"].items()}
         folder = Folder(path, json.loads(Folder(path, {}, meta).read("spec.json")), meta)
         named = path.name.split("-")[0] == folder_name(folder.ids)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise Damaged(f"{path} is damaged: spec.json or meta.json cannot be read ({type(error).__name__})") from None
     content = {*TABLES} if ARRAYS not in sizes else {ARRAYS}
     if not named or not {"spec.json", *content} <= set(sizes) <= set(FILES):

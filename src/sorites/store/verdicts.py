@@ -49,8 +49,12 @@ def verdicts(root: Path, claim: str = "*") -> list[Record]:
 
 def read_verdict(path: Path) -> Record:
     """One file; ValueError where it is not a verdict."""
-    record = json.loads(path.read_bytes())
-    if not isinstance(record, dict) or not all(isinstance(record.get(name), str) for name in ("id", "created")):
+    try:
+        record = json.loads(path.read_bytes())
+    except RecursionError:
+        raise ValueError(f"{path} is nested too deeply") from None
+    named = ("id", "created", "verdict") if isinstance(record, dict) and "scale" in record else ("id", "created")
+    if not isinstance(record, dict) or not all(isinstance(record.get(name), str) for name in named):
         raise ValueError(f"{path} is not a verdict")
     return record
 

@@ -3,6 +3,10 @@
 import dataclasses
 import functools
 
+from ..errors import require
+
+MOST = 1_000_000  # positions
+
 
 @dataclasses.dataclass(frozen=True)
 class Layout:
@@ -17,6 +21,11 @@ class Layout:
     slots: int = 1  # tokens per position
 
     def __post_init__(self):
+        require(
+            self.positions <= MOST and self.thoughts * self.positions <= 1000 * MOST,
+            f"a chain has at most {MOST:,} positions, and times its thoughts at most {1000 * MOST:,}: "
+            f"inputs={self.inputs}, thoughts={self.thoughts}; use fewer",
+        )
         assert list(self.levels) == sorted(self.levels)
         assert set(self.levels) == set(range(1, self.depth + 1))
 

@@ -7,6 +7,7 @@ finished members by halves; what a member does depends on its run and seed alone
 import dataclasses
 import math
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from jaxtyping import Array, Int
 
 from ..errors import require
 from ..models import AbstractModel
+from . import memory
 from .cache import use_compilation_cache
 from .check import check
 from .checkpoint import Checkpoint, Standing
@@ -91,6 +93,7 @@ def train(
         lanes = "alone"
     elif lanes == "apart" and run.model.weights_count > LARGE * len(seeds):  # its arrays have a member axis
         lanes = "one by one"
+    lanes = _fitting(runs[0], len(seeds), lanes)
     lengths = [int(np.max(stage.steps)) for stage in run.stages]
     kept_at = _kept_at(run, lengths, keep)
     checkpoint = None if checkpoint is None else checkpoint.of(lanes, chunk, shrink, tuple(keep))
@@ -136,6 +139,20 @@ def train(
             break
     history = _history(seeds, records, members, samples, clock.out)
     return Trained(history, members.model, members.secret, clock.pace, along)
+
+
+def _fitting(run: Run, members: int, lanes: str) -> str:
+    """Lanes that fit into memory; an ensemble whose members do not fit side by side runs them one after another."""
+    one, room = memory.needed(run), memory.available()
+    memory.drop_programs_before_the_limit()
+    if room is None or one * members <= room:
+        return lanes
+    said = f"{one / 2**30:,.2f} GiB each, {room / 2**30:,.2f} GiB are free"
+    require(one <= room, f"a member and its batch fit into memory: {said}; use a smaller model or batch")
+    if lanes == "together":
+        warnings.warn(f"{members} members do not fit side by side ({said}): they run one after another", stacklevel=3)
+        return "apart"
+    return lanes
 
 
 class Plan(NamedTuple):

@@ -1,0 +1,58 @@
+"""A figure's tables: a folder of Parquet files and about.json, which names them, their hashes and their parameters."""
+
+import hashlib
+import io
+import json
+import shutil
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import SpecError
+from .provenance import commit, now
+
+if TYPE_CHECKING:
+    import polars
+
+
+def read_tables(folder: Path, parameters: dict[str, Any] | None = None) -> "dict[str, polars.DataFrame] | None":
+    """The tables of a whole folder, or None; with parameters, only if they were measured with these."""
+    import polars as pl
+
+    try:
+        about = json.loads((folder / "about.json").read_text())
+        if parameters is not None and about["parameters"] != json.loads(json.dumps(parameters)):
+            return None
+        found, hashes = {}, about.get("sha256")  # older records have no hashes
+        for name in about["tables"]:
+            content = (folder / f"{name}.parquet").read_bytes()
+            if hashes is not None and hashes[name] != hashlib.sha256(content).hexdigest():
+                return None
+            found[name] = pl.read_parquet(io.BytesIO(content))
+        return found if "data" in found else None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, pl.exceptions.PolarsError):
+        return None
+
+
+def write_tables(folder: Path, frames: "dict[str, polars.DataFrame]", parameters: dict[str, Any]) -> None:
+    """Written aside and renamed: the folder is whole or absent; a damaged one makes room."""
+    mark = uuid.uuid4().hex[:8]
+    aside = folder.with_name(f"{folder.name}.partial-{mark}")
+    try:
+        aside.mkdir(parents=True)
+        hashes = {}
+        for name, frame in frames.items():
+            buffer = io.BytesIO()
+            frame.write_parquet(buffer)
+            hashes[name] = hashlib.sha256(buffer.getvalue()).hexdigest()
+            (aside / f"{name}.parquet").write_bytes(buffer.getvalue())
+        about = {"tables": list(frames), "parameters": parameters, "commit": commit(), "created": now()}
+        (aside / "about.json").write_text(json.dumps(about | {"sha256": hashes}, indent=1))
+        if folder.exists():
+            folder.rename(folder.with_name(f"{folder.name}.damaged-{mark}"))
+        aside.rename(folder)
+    except OSError as error:
+        shutil.rmtree(aside, ignore_errors=True)
+        raise SpecError(
+            f"a store is a folder one can write to: {folder} ({error.strerror}); choose another --store"
+        ) from None

@@ -1,0 +1,285 @@
+"""What audits found: each of these was a traceback, a wrong row, a lie or an orphan once."""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import tarfile
+import time
+
+import polars as pl
+import pytest
+
+from sorites.cli.main import main
+from sorites.store import Store
+from sorites.training import memory, train
+
+MARKED = "[/x]"  # closes a tag that was never opened, where text is taken for markup
+
+
+@pytest.fixture
+def sorites(tmp_path, monkeypatch, capsys):
+    """Run a command in an empty folder; returns (status, standard output, standard error)."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SORITES_STORE", raising=False)
+
+    def run(*words):
+        status = main([str(word) for word in words])
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return run
+
+
+@pytest.fixture
+def stored(sorites, tmp_path):
+    """A store with one run."""
+    words = ("--task", "parity", "--model", "gated", "--supervision", "direct", "--bits", 6, "--sparsity", 2)
+    assert sorites("run", *words, "--steps", 4, "--every", 2, "--batch", 8, "--seeds", 2, "--quiet")[0] == 0
+    return tmp_path / "sorites-store"
+
+
+def one_sentence(found, *words):
+    status, out, err = found
+    assert status == 2
+    assert out == ""
+    assert err.startswith("sorites: ")
+    assert err.count("\n") == 1
+    for word in words:
+        assert word in err
+
+
+@pytest.mark.parametrize(
+    ("flag", "value"),
+    [("seeds", 99999999999), ("batch", 10**20), ("steps", 10**12), ("every", 10**12), ("bits", 10**8)],
+)
+def test_numbers_without_measure(sorites, flag, value):
+    words = ("run", "--task", "parity", "--model", "gated", "--supervision", "log-icot", f"--{flag}", value)
+    one_sentence(sorites(*words), str(value)[:3])
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("run = None\n", "it is None"),
+        ("import sys\nsys.exit()\n", "exit"),
+        ("import sorites as so\nrun = so.Run(5, [])\n", ""),
+        ("import sorites as so\nt = so.Parity(6, 2)\nrun = so.Run(so.gated(so.Parity(8, 4)), so.stages(t, "
+         "so.log_icot(t.layout), so.Sampled(8), so.Adam(0.1), 4))\n", ""),
+        ("import sorites as so\nt = so.Parity(6, 2)\nrun = so.Run(so.gated(t), so.stages(t, so.log_icot(t.layout), "
+         "so.Sampled(4.5), so.Adam(0.1), 4))\n", ""),
+        ("import sorites as so\nt = so.Parity(6, 2)\nrun = so.Run(so.gated(t), so.stages(t, so.log_icot(t.layout), "
+         "so.Sampled(8), so.Adam([0.1, 0.2]), 4))\n", ""),
+    ],
+)  # fmt: skip
+def test_run_files_that_cannot_train(sorites, tmp_path, text, words):
+    (tmp_path / "mine.py").write_text(text)
+    one_sentence(sorites("run", "mine.py", "--quiet"), words)
+
+
+def test_a_file_that_is_no_python(sorites, tmp_path):
+    (tmp_path / "notes.txt").write_text("hello")
+    one_sentence(sorites("run", "notes.txt"), "notes.txt")
+
+
+def test_text_is_not_taken_for_markup(sorites, stored, tmp_path):
+    assert MARKED in sorites("runs", "query", f"SELECT '{MARKED}' AS a FROM runs")[1]
+    assert sorites("runs", "query", f'SELECT 1 AS "{MARKED}" FROM runs')[0] == 0
+    status, out, _ = sorites("figure", "log-icot/1", "--scale", "tiny", "--out", f"d/{MARKED}y")
+    assert status == 0
+    assert f"{MARKED}y" in out.replace("\n", "")
+    stored.rename(tmp_path / "ds [b] y")
+    (tmp_path / "ds [b] y" / "members" / "rubbish").mkdir()
+    status, out, _ = sorites("runs", "check", "--store", "ds [b] y")
+    assert status == 1
+    assert "[b]" in out
+
+
+def test_a_store_that_is_not_there(sorites):
+    one_sentence(sorites("runs", "check", "--store", "typo"), "typo")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    ["select * from read_csv('other.csv')", "DROP TABLE runs", "DELETE FROM runs", "select * from read_parquet ('x')"],
+)
+def test_a_query_reads_the_store_and_nothing_else(sorites, stored, sql):
+    one_sentence(sorites("runs", "query", sql), "nothing else")
+
+
+def test_a_query_serves_no_flipped_bit(sorites, stored):
+    (table,) = stored.rglob("history.parquet")
+    whole = table.read_bytes()
+    for place in range(4, len(whole) - 8, max(1, len(whole) // 40)):
+        table.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        one_sentence(sorites("runs", "query", "select * from history"), "runs check")
+
+
+NESTED = "[" * 100_000 + "]" * 100_000
+
+
+@pytest.mark.parametrize("about", ["[]", "null", "5", '{"tables": 5}', '{"tables": ["data"], "sha256": 5}', NESTED])
+def test_damaged_tables_of_a_figure_are_measured_again(sorites, tmp_path, about):
+    words = ("figure", "log-icot/2a", "--scale", "tiny")
+    assert sorites(*words)[0] == 0
+    (place,) = (tmp_path / "sorites-store" / "figures").glob("*/*/*")
+    (place / "about.json").write_text(about)
+    assert sorites("runs", "check")[0] == 1
+    assert sorites(*words)[0] == 0
+    (again,) = [path for path in place.parent.iterdir() if ".damaged-" not in path.name]
+    assert again == place
+
+
+def test_a_table_of_another_figure_is_not_drawn(sorites, tmp_path):
+    words = ("figure", "log-icot/2a", "--scale", "tiny")
+    sorites(*words)
+    (table,) = (tmp_path / "sorites-store" / "figures").glob("*/*/*/data.parquet")
+    pl.DataFrame({"other": [1]}).write_parquet(table)
+    assert sorites("runs", "check")[0] == 1
+    assert sorites(*words)[0] == 0
+
+
+@pytest.mark.parametrize("command", ["list", "check", "query"])
+def test_nesting_is_survived(sorites, stored, command):
+    (meta,) = stored.rglob("meta.json")
+    meta.write_text(NESTED)
+    with pytest.warns(UserWarning, match="damaged") if command != "check" else _nothing():
+        status, _, err = sorites("runs", command, *(["select * from runs"] if command == "query" else []))
+    assert status == (1 if command == "check" else 0), err
+
+
+class _nothing:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return False
+
+
+def test_a_verdict_without_a_verdict_is_passed_over(sorites, tmp_path):
+    sorites("verify", "LI-24", "--scale", "tiny", "--quiet")
+    (path,) = (tmp_path / "sorites-store" / "verdicts").rglob("*.json")
+    record = json.loads(path.read_text())
+    del record["verdict"]
+    path.write_text(json.dumps(record))
+    with pytest.warns(UserWarning, match="passed over"):
+        assert Store(tmp_path / "sorites-store").last_verdict("LI-24") is None
+
+
+def repacked(stored, tmp_path, change):
+    """An archive of the stored run in which `change(spec, meta)` has been made and every hash is right."""
+    import hashlib
+
+    (folder,) = (stored / "members").iterdir()
+    files = {path.name: path.read_bytes() for path in folder.iterdir()}
+    spec, meta = json.loads(files["spec.json"]), json.loads(files["meta.json"])
+    change(spec, meta)
+    files["spec.json"] = json.dumps(spec).encode()
+    meta["files"]["spec.json"] = {
+        "bytes": len(files["spec.json"]), "sha256": hashlib.sha256(files["spec.json"]).hexdigest()
+    }  # fmt: skip
+    files["meta.json"] = json.dumps(meta).encode()
+    with tarfile.open(tmp_path / "other.tar.gz", "w:gz") as archive:
+        for name, content in files.items():
+            entry = tarfile.TarInfo(f"{folder.name}/{name}")
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    return tmp_path / "other.tar.gz"
+
+
+CHANGES = {
+    "runs": lambda spec, meta: spec.update(runs=5),
+    "run": lambda spec, meta: spec.update(runs=[5]),
+    "number": lambda spec, meta: spec["members"][0].update(run=7),
+    "created": lambda spec, meta: meta.update(created=5),
+    "seconds": lambda spec, meta: meta.update(seconds="long"),
+    "shapes": lambda spec, meta: meta["shapes"]["metrics"].update({"own.loss": [10**9]}),
+}
+
+
+@pytest.mark.parametrize("which", CHANGES)
+def test_archives_that_say_nonsense_are_refused(sorites, stored, tmp_path, which):
+    path = repacked(stored, tmp_path, CHANGES[which])
+    one_sentence(sorites("runs", "import", path, "--store", "new"), "export it again")
+    assert list((tmp_path / "new" / "members").iterdir()) == []
+
+
+def test_bombs_and_empty_archives_are_refused(sorites, tmp_path):
+    with tarfile.open(tmp_path / "empty.tar.gz", "w:gz"):
+        pass
+    one_sentence(sorites("runs", "import", "empty.tar.gz"), "holds none")
+    with tarfile.open(tmp_path / "bomb.tar.gz", "w:gz", compresslevel=1) as archive:
+        entry = tarfile.TarInfo("0123456789abcdef/spec.json")
+        entry.size = 200 * 2**20
+        archive.addfile(entry, io.BytesIO(bytes(entry.size)))
+    one_sentence(sorites("runs", "import", "bomb.tar.gz"), "bounded")
+
+
+def test_a_failed_export_leaves_nothing(sorites, stored, tmp_path, monkeypatch):
+    def full(self, content):
+        self.touch()
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("pathlib.Path.write_bytes", full)
+    one_sentence(sorites("runs", "export", "out.tar.gz"), "No space left")
+    assert not list(tmp_path.glob("out*"))
+
+
+def test_memory_is_asked_for_before_it_is_taken(run, monkeypatch):
+    monkeypatch.setattr(memory, "available", lambda: 1000)
+    with pytest.raises(ValueError, match=r"fit into memory: .* GiB"):
+        train(run, [0])
+    monkeypatch.setattr(memory, "available", lambda: 2 * memory.needed(run))
+    with pytest.warns(UserWarning, match="3 members do not fit side by side"):
+        train(run, [0, 1, 2], "together")
+    monkeypatch.undo()
+    assert memory.available() > 2**20
+
+
+def test_programs_are_dropped_before_the_limit(monkeypatch):
+    assert not memory.drop_programs_before_the_limit()
+    monkeypatch.setattr(memory, "MAPS", 0.0)
+    assert memory.drop_programs_before_the_limit()
+
+
+LONG = ("--task", "parity", "--model", "gpt", "--supervision", "teacher-forcing", "--steps", "100000", "--seeds", "2")
+
+
+@pytest.mark.parametrize(
+    ("words", "moment", "number"),
+    [
+        (("run", *LONG, "--goal", "own.loss=0"), 8, signal.SIGINT),
+        (("run", *LONG, "--goal", "own.loss=0"), 1, signal.SIGTERM),
+        (("reproduce", "--paper", "log-icot"), 8, signal.SIGTERM),
+        (("verify", "LI-14"), 6, signal.SIGINT),
+    ],
+)
+def test_signals(tmp_path, words, moment, number):
+    """One sentence, 130 or 143, and nobody is left."""
+    child = subprocess.Popen(
+        [sys.executable, "-m", "sorites.cli.main", *words, "--store", "kept"], cwd=tmp_path, stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE, text=True, env={**os.environ, "MARK": str(tmp_path)},
+    )  # fmt: skip
+    time.sleep(moment)
+    child.send_signal(number)
+    _, err = child.communicate(timeout=60)
+    assert child.returncode == 128 + number
+    assert err.strip().splitlines()[-1] == "sorites: stopped; what was finished is in the store"
+    deadline = time.monotonic() + 10
+    while (left := _processes(str(tmp_path))) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert left == []
+
+
+def _processes(mark):
+    """Who runs with this in the environment."""
+    found = []
+    for path in os.listdir("/proc"):
+        try:
+            if path.isdigit() and f"MARK={mark}".encode() in open(f"/proc/{path}/environ", "rb").read():  # noqa: SIM115
+                found.append(path)
+        except OSError:
+            continue
+    return found
