@@ -13,6 +13,7 @@ def use_compilation_cache() -> None:
     folder = Path(os.environ.get("SORITES_CACHE", Path.home() / ".cache" / "sorites")) / "xla"
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o700)  # compiled programs are run: nobody else may put one here
     except OSError:  # a read-only home costs compilation time, not the run
         return
     jax.config.update("jax_compilation_cache_dir", str(folder))
