@@ -11,6 +11,12 @@ from ..tree_checks import Tree
 
 ROUNDING = 1e-12  # float64 sums of a few hundred terms of size one
 PAPER = "log-icot"
+FITS = "the secret's bits are among the inputs: sparsity <= bits"
+
+
+def fits(size: Tree) -> bool:
+    """Are there inputs enough for the secret?"""
+    return size.sparsity <= size.bits
 
 
 @dataclasses.dataclass(frozen=True)
