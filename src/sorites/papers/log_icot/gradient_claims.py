@@ -1,19 +1,20 @@
 """Claims about gradients at any weights: where they vanish and how large they get. Float64."""
 
+import dataclasses
 import functools
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ...ledger import Claim, Comparison, Evidence, at_most, equal, worst
+from ...ledger import Between, Claim, Comparison, Domain, Evidence, Powers, Real, at_most, equal, shown, worst
 from ...models import Gated, block
 from ...models.base import padded_signs
 from ...tasks import Chain
 from ...theory import gated_laws
 from ...theory.precision import in_float64
 from .experiments import scattered
-from .setting import PAPER, ROUNDING, Data, staged
+from .setting import FITS, PAPER, ROUNDING, Data, fits, staged
 from .stream_claims import blocks
 
 
@@ -72,6 +73,22 @@ def _sensitivity(size: Data) -> Evidence:
 
 @in_float64
 def _bounded_gradient(size: Data) -> Evidence:
+    layers = range(1, size.task().layout.depth + 1)
+    ratios = {2**layer: _norm_over_bound(dataclasses.replace(size, sparsity=2**layer)) for layer in layers}
+    return Evidence(
+        (
+            at_most("largest gradient norm / bound", worst(*ratios.values()), 1, ROUNDING),
+            *(shown(f"the same at k={sparsity}", None, ratio) for sparsity, ratio in ratios.items()),
+        ),
+        departures=(
+            "The bound adds worst cases: every slope at its largest, all attention on one key. The ratio falls with k "
+            "(0.18, 0.11, 0.08 at k = 2, 4, 8 with n = 12): this checks the inequality, not its exponent.",
+        ),
+    )
+
+
+def _norm_over_bound(size: Data) -> float:
+    """The largest gradient norm over its bound, over stages and random weights."""
     task = size.task()
     layout, (_, chains) = task.layout, size.drawn()
     found = 0.0
@@ -83,7 +100,7 @@ def _bounded_gradient(size: Data) -> Evidence:
             square = sum((slope[:, :moving] ** 2).sum(axis=(1, 2, 3)) for slope in slopes[:stage])
             bound = gated_laws.gradient_bound(model.link.slope, size.sparsity, stage)  # pyright: ignore
             found = worst(found, float(jnp.sqrt(square).max()) / bound)
-    return Evidence((at_most("largest gradient norm / bound", found, 1, ROUNDING),))
+    return found
 
 
 @in_float64
@@ -125,22 +142,38 @@ CLAIMS = (
         "A position's state moves with layer l' only if its writing layer is at least l' and has been passed; all "
         "other derivatives are exactly zero.",
         {"tiny": Data(6, 4, 2), "quick": Data(10, 8, 2)}, _frozen_derivative,
+        domain=Domain(
+            {"bits": Between(6, 12), "sparsity": Powers(2, 8), "samples": Between(2, 4), "spread": Real(0.1, 3, log=True)},
+            where=fits, because=FITS,
+        ),
     ),
     Claim(
         "LI-7", PAPER, "Lemma 3", "inequality",
         "Each derivative of a state after layer l by a weight of layer l' is at most 2 L_phi^{l-l'+1} sigma_j.",
         {"tiny": Data(8, 4, 4), "quick": Data(12, 8, 16)}, _sensitivity,
+        domain=Domain(
+            {"bits": Between(4, 16), "sparsity": Powers(2, 8), "samples": Between(2, 32), "spread": Real(0.1, 3, log=True)},
+            where=fits, because=FITS,
+        ),
     ),
     Claim(
         "LI-8", PAPER, "Lemma 4", "inequality",
         "The gradient norm of the stage-t output is at most the root of the sum of 4 L_phi^{2(t-l'+1)} over outputs, "
         "layers and queries (the sum that the lemma bounds by O(n^{2g})).",
         {"tiny": Data(8, 4, 4), "quick": Data(12, 8, 16)}, _bounded_gradient,
+        domain=Domain(
+            {"bits": Between(4, 16), "sparsity": Powers(2, 8), "samples": Between(2, 32), "spread": Real(0.1, 3, log=True)},
+            where=fits, because=FITS,
+        ),
     ),
     Claim(
         "LI-11", PAPER, "Lemmas 7 and 9", "identity",
         "At stage t only the live weights of layers 1..t receive a gradient, and the loss above level t is exactly "
         "zero.",
         {"tiny": Data(6, 4, 3), "quick": Data(12, 8, 5)}, _zero_gradients,
+        domain=Domain(
+            {"bits": Between(6, 16), "sparsity": Powers(2, 8), "samples": Between(2, 8), "spread": Real(0.1, 3, log=True)},
+            where=fits, because=FITS,
+        ),
     ),
 )  # fmt: skip

@@ -1,6 +1,7 @@
 """What the architecture's claims are checked on: small trees, random data, random weights."""
 
 import dataclasses
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -11,6 +12,12 @@ from ..tree_checks import Tree
 
 ROUNDING = 1e-12  # float64 sums of a few hundred terms of size one
 PAPER = "log-icot"
+FITS = "the secret's bits are among the inputs: sparsity <= bits"
+
+
+def fits(size: Any) -> bool:
+    """Are there inputs enough for the secret?"""
+    return size.sparsity <= size.bits
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,13 +7,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ...ledger import Claim, Erratum, Evidence, at_most, equal, shown, worst
+from ...ledger import Between, Claim, Domain, Erratum, Evidence, Powers, Real, at_most, equal, shown, worst
 from ...models import Cosine, block
 from ...models.base import padded_signs
 from ...theory import gated_laws
 from ...theory.precision import in_float64
 from .experiments import concentrated, scattered
-from .setting import PAPER, ROUNDING, Data, staged
+from .setting import FITS, PAPER, ROUNDING, Data, fits, staged
 
 
 @in_float64
@@ -169,29 +169,49 @@ CLAIMS = (
         "The printed block model with embeddings of size T + B(L+1) equals the reduced recursion on the live "
         "weights, in value and gradient, at every stage and readout.",
         {"tiny": Data(6, 4, 3), "quick": Data(12, 8, 5)}, _twin,
+        domain=Domain(
+            {"bits": Between(4, 16), "sparsity": Powers(2, 8), "samples": Between(2, 8), "spread": Real(0.1, 3, log=True)},
+            where=fits, because=FITS,
+        ),
     ),
     Claim(
         "LI-3", PAPER, "Sec. 2.2", "identity",
         "The readout of stage l' sees exactly what layer l' wrote: Psi_{l'}^T W_O^(l) is zero unless l = l', and "
         "then extracts residual block l.",
         {"tiny": Data(6, 4, 3), "quick": Data(16, 16, 4)}, _readouts,
+        domain=Domain(
+            {"bits": Between(4, 24), "sparsity": Powers(2, 16), "samples": Between(1, 8)},
+            where=fits, because=FITS,
+        ),
     ),
     Claim(
         "LI-5", PAPER, "Lemma 2", "identity",
         "A position's residual state is its embedding before its writing layer and that layer's phi-output from "
         "then on.",
         {"tiny": Data(6, 4, 3), "quick": Data(12, 8, 5)}, _residual_stream,
+        domain=Domain(
+            {"bits": Between(4, 16), "sparsity": Powers(2, 8), "samples": Between(2, 8), "spread": Real(0.1, 3, log=True)},
+            where=fits, because=FITS,
+        ),
     ),
     Claim(
         "LI-17", PAPER, "Lemma 8", "identity",
         "With layers below s trained, the state after layer l is the truth where shown, zero where padded and not "
         "yet computed, and within the forward error of the truth where computed.",
         {"tiny": Hidden(6, 4, 3), "quick": Hidden(12, 8, 5)}, _hidden_states,
+        domain=Domain(
+            {"bits": Between(4, 24), "sparsity": Powers(2, 8), "samples": Between(2, 16), "strength": Real(1, 20)},
+            where=fits, because=FITS,
+        ),
     ),
     Claim(
         "LI-20", PAPER, "Eq. 2 with Def. 1", "identity",
         "Shown thoughts are never read: in the printed model, showing, padding or randomising them gives bitwise the "
         "same level-t loss and the same gradient at every stage t; the chain acts through its labels alone.",
         {"tiny": Data(6, 4, 4), "quick": Data(12, 8, 64)}, _never_read,
+        domain=Domain(
+            {"bits": Between(4, 16), "sparsity": Powers(2, 8), "samples": Between(2, 64), "spread": Real(0.1, 3, log=True)},
+            where=fits, because=FITS,
+        ),
     ),
 )  # fmt: skip

@@ -9,7 +9,23 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...errors import require
-from ...ledger import Claim, Comparison, Evidence, at_least, at_most, equal, interval_inside, shown, worst
+from ...ledger import (
+    Among,
+    Between,
+    Claim,
+    Comparison,
+    Domain,
+    Evidence,
+    Powers,
+    Real,
+    at_least,
+    at_most,
+    equal,
+    interval_inside,
+    sampled,
+    shown,
+    worst,
+)
 from ...models import AbstractModel
 from ...probes import child_masses
 from ...statistics import mean_interval, wilson
@@ -17,9 +33,10 @@ from ...supervision import Draw, Sampled
 from ...theory import gated_laws, tree_law
 from ...training import Lab, Stage, Trained
 from .experiments import AdamExperiment, AlgorithmOne, trained
-from .setting import PAPER
+from .setting import FITS, PAPER, fits
 
 NEEDED = 0.9  # share of seeds with every held-out answer right: 18 of 20 (spec LI-14)
+ALARM = 1e-5  # chance at most of so few solved seeds, were the share NEEDED
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,6 +61,9 @@ def _literal(size: Literal, lab: Lab) -> Evidence:
             equal("seeds solved", 0, int((accuracy == 1).sum()), 0),
             equal("K_n at n = 65,536, epsilon = 1", 2, gated_laws.literal_strength(65_536, 1.0), 0),
             shown("K_n here", None, strength),
+            shown(
+                "epsilon from which K_n is 7, the K of LI-14, at this n", None, 16 * math.log(6) / math.log(size.bits)
+            ),
             shown("ln n beyond which n^(1/16) > ln n", None, gated_laws.log_size_for_concentration()),
         ),
         seeds=size.seeds,
@@ -52,8 +72,23 @@ def _literal(size: Literal, lab: Lab) -> Evidence:
 
 def _solved(result: Trained) -> Comparison:
     right = int((result.history.last("padded.answer") == 1).sum())
-    seeds = len(result.history.seeds)
-    return at_least("seeds with all answers right", right, math.ceil(NEEDED * seeds))
+    return enough(right, len(result.history.seeds))
+
+
+def enough(right: int, seeds: int) -> Comparison:
+    """Holds from 9 of 10 on; fails where 9 of 10 would give so few in less than 1 of 100,000 runs; else undecided."""
+    from scipy import stats
+
+    needed = math.ceil(NEEDED * seeds)
+    holds = True if right >= needed else False if stats.binom.cdf(right, seeds, NEEDED) < ALARM else None
+    return Comparison("seeds with all answers right ≥", needed, right, 0, holds)
+
+
+def _free_strength(size: AlgorithmOne) -> tuple[str, ...]:
+    return (
+        "K is free and the rate is divided by the finite-size signal of its stage "
+        f"(calibration={size.calibration}); the theorem's K_n is checked in LI-13.",
+    )
 
 
 def _interval(result: Trained) -> tuple[Comparison, Comparison]:
@@ -73,10 +108,7 @@ def _calibrated(size: AlgorithmOne, lab: Lab) -> Evidence:
             shown("largest error, median over seeds", None, float(np.median(result.history.last("padded.error")))),
         ),
         seeds=size.seeds,
-        departures=(
-            "K is free and the rate is divided by the finite-size signal of its stage "
-            f"(calibration={size.calibration}); the theorem's K_n is checked in LI-13.",
-        ),
+        departures=_free_strength(size),
     )
 
 
@@ -119,6 +151,10 @@ def _frozen_layers(size: AlgorithmOne, lab: Lab) -> Evidence:
             shown("largest mass off the children", None, most),
         ),
         seeds=size.seeds,
+        departures=(
+            *_free_strength(size),
+            f"The update before rounding is probed in {min(PROBED, size.seeds)} seeds, on a fresh gradient of {PROBE:,} chains.",
+        ),
     )
 
 
@@ -148,6 +184,7 @@ def _theorem(size: AlgorithmOne, lab: Lab) -> Evidence:
             shown("largest error over solved seeds", None, float(history.last("padded.error")[right].max(initial=0))),
         ),
         seeds=size.seeds,
+        departures=_free_strength(size),
     )
 
 
@@ -162,31 +199,61 @@ def _error_bound(mass: np.ndarray, layout) -> float:
     return error
 
 
-LATER = 0.05  # later stages stand on trained, not exact layers
+STEEPEST = math.pi * 3 * math.sqrt(3) / 4  # of (phi(z) - b)^2 / 2 in z: pi (1 + cos) sin at its largest
 MAJORITY = 0.5  # of the attention of every thought
 
 
 def _start_losses(size: AdamExperiment, lab: Lab) -> Evidence:
     history = trained(size, lab).history
-    compared = []
+    compared, chains, off = [], size.chains * size.seeds, 0.0
     for stage in range(1, int(math.log2(size.sparsity)) + 1):
-        found, law = history.entry(stage, "own.loss"), tree_law.start_loss(size.bits, size.sparsity, stage)
-        error = float(found.std(ddof=1)) / math.sqrt(len(found)) if len(found) > 1 else math.inf
-        within = min(4 * error, 0.05 * law) if stage == 1 else LATER * law
-        compared.append(equal(f"stage {stage}", law, float(found.mean()), within))
-    return Evidence(tuple(compared), seeds=size.seeds)
+        thoughts, keys = size.sparsity / 2**stage, tree_law.keys_of_stage(size.bits, size.sparsity, stage)
+        law, found = tree_law.start_loss(size.bits, size.sparsity, stage), history.entry(stage, "own.loss")
+        variance = first_variance(size.bits, size.sparsity) if stage == 1 else law * (2 * thoughts - law)
+        slack = thoughts * STEEPEST * off / keys
+        compared.append(sampled(f"stage {stage}", law, float(found.mean()), math.sqrt(variance / chains), slack))
+        compared.append(shown(f"stage {stage}: room for trained lower layers, as a share", None, slack / law))
+        off += math.sqrt(2 * thoughts * float(history.end(stage, "own.loss").mean()))  # sum of E|value - truth| here
+    return Evidence(
+        tuple(compared),
+        seeds=size.seeds,
+        departures=(
+            "Until an audit stage 1 was held to 4 estimated standard errors and the later ones to 5 %. Now: 4.5 standard "
+            "errors over all held-out chains, at stage 1 exact, later at most the root of mu (2 k/2^t - mu) for a loss "
+            "between 0 and 2 k/2^t; and room for what the lower layers miss, from the loss at the end of their own stages: "
+            "at most (k/2^t) 4.08/n_t times the sum of E|value - truth|.",
+        ),
+    )
+
+
+def first_variance(bits: int, sparsity: int) -> float:
+    """Variance of a chain's loss at the start of stage 1, (k/4)(phi^2 + 1) - phi B with B the sum of the k/2 labels:
+    moments of cos(j pi z) with none, one or two labels, by independence of the inputs."""
+    thoughts = sparsity // 2
+
+    def moment(multiple: int, labels: int) -> float:  # E[cos(multiple pi z) b_1 .. b_labels]
+        angle = multiple * math.pi / bits
+        return (-1) ** labels * math.sin(angle) ** (2 * labels) * math.cos(angle) ** (bits - 2 * labels)
+
+    square, fourth = (1 + moment(2, 0)) / 2, 3 / 8 + moment(2, 0) / 2 + moment(4, 0) / 8  # E phi^2, E phi^4
+    once = -thoughts * moment(1, 1)  # E[phi B]
+    cubed = -thoughts * (3 * moment(1, 1) + moment(3, 1)) / 4  # E[phi^3 B]
+    pairs = thoughts * square + thoughts * (thoughts - 1) * moment(2, 2) / 2  # E[phi^2 B^2]
+    quarter = sparsity / 4
+    mean = quarter * (square + 1) - once
+    return quarter**2 * (fourth + 2 * square + 1) - 2 * quarter * (cubed + once) + pairs - mean**2
 
 
 def _adam(size: AdamExperiment, lab: Lab) -> Evidence:
-    history = trained(size, lab).history
+    result = trained(size, lab)
+    history = result.history
     layers = int(math.log2(size.sparsity))
-    right = int((history.last("padded.answer") == 1).sum())
     mass = np.median(history.last("child_mass"), axis=0)
     ends = [at_most(f"stage {s}: median loss at its end", float(np.median(history.end(s, "own.loss"))), 0.01)
             for s in range(1, layers + 1)]  # fmt: skip
     return Evidence(
         (
-            at_least("seeds with all answers right", right, math.ceil(NEEDED * size.seeds)),
+            _solved(result),
             *ends,
             *(at_least(f"layer {n + 1}: least child mass, median", float(mass[n]), MAJORITY) for n in range(layers)),
         ),
@@ -198,48 +265,90 @@ def _adam(size: AdamExperiment, lab: Lab) -> Evidence:
     )
 
 
+ROUNDED = Domain(
+    {
+        "bits": Between(8, 16),
+        "sparsity": Powers(4, 8),
+        "strength": Among(6.0, 7.0),
+        "samples": Between(20_000, 80_000),
+        "chains": Between(1000, 4000),
+        "seeds": Between(4, 8),
+    },
+    where=lambda size: fits(size) and _settled(size),
+    because=f"{FITS}; with N = n + k - 2 keys K >= ln N + 3, so that the children hold the attention; and rounding finds "
+    "K, a whole number, at 3 standard deviations K sqrt(2N/B) of the update: B >= 72 N K^2",
+)
+
+
+def _settled(size: AlgorithmOne) -> bool:
+    keys = size.bits + size.sparsity - 2
+    return size.strength >= math.log(keys) + 3 and size.samples >= 72 * keys * size.strength**2
+
+
+ADAM = Domain(
+    {
+        "bits": Between(8, 20),
+        "sparsity": Powers(4, 8),
+        "rate": Real(0.08, 0.2),
+        "batch": Between(128, 500),
+        "steps": Between(100, 200, 25),
+        "chains": Between(1000, 4000),
+        "decay": Real(0, 0.02),
+        "seeds": Between(4, 12),
+    },
+    where=lambda size: fits(size) and size.rate * size.steps >= 12,
+    because=f"{FITS}; Adam moves a weight by about its rate, and a stage needs weights of 10 or so: rate x steps >= 12",
+)
 TINY = AlgorithmOne(12, 4, 6.0, 20_000, seeds=4)
 LARGE = AlgorithmOne(64, 32, 8.0, 1_000_000)
 TINY_ADAM = AdamExperiment(8, 4, steps=100, batch=128, seeds=4)
 CLAIMS = (
     Claim(
         "LI-13", PAPER, "Theorem 1, Algorithm 1", "finite",
-        "With the literal rate eta_t = K_n n_t^2/(2c), K_n = ceil(n^(eps/16)), nothing is learned at sizes that can "
-        "be run: eps = 1 gives K_n = 2 for all n <= 65,536, and the answer stays at chance.",
+        "With the literal rate eta_t = K_n n_t^2/(2c), K_n = ceil(n^(eps/16)), eps <= 1 teaches nothing at sizes "
+        "that can be run: K_n = 2 for all n <= 65,536, and the answer stays at chance (8 <= n, 4 <= k). A larger eps does: "
+        "K_n = 7 needs eps = 8.4 at n = 30.",
         {"tiny": Literal(12, 4, 1.0, 20_000, 4), "quick": Literal(), "paper": Literal(64, 32, 1.0, 100_000, 20)},
         _literal,
+        domain=Domain(
+            {
+                "bits": Between(8, 32), "sparsity": Powers(4, 8), "epsilon": Real(0.1, 1),
+                "samples": Between(5_000, 20_000), "seeds": Between(4, 8),
+            },
+            where=fits, because=FITS,
+        ),
     ),
     Claim(
         "LI-14", PAPER, "Algorithm 1, K free", "finite",
         "With K free and the rate calibrated to each stage's finite-size signal, one rounded step per stage learns "
         "k-parity: every held-out answer is right in at least 9 of 10 seeds.",
         {"tiny": TINY, "quick": AlgorithmOne(), "paper": LARGE},
-        _calibrated,
+        _calibrated, domain=ROUNDED,
     ),
     Claim(
         "LI-18", PAPER, "Lemma 10", "finite",
         "Later stages move a trained weight by less than 1/2 before rounding, so rounding leaves it unchanged.",
-        {"tiny": TINY, "quick": AlgorithmOne()}, _frozen_layers,
+        {"tiny": TINY, "quick": AlgorithmOne()}, _frozen_layers, domain=ROUNDED,
     ),
     Claim(
         "LI-19", PAPER, "Theorem 1", "finite",
         "log2 k updates and B log2 k chains give the right answer with high probability, with an error within the "
         "bound that the trained attention implies.",
         {"tiny": TINY, "quick": AlgorithmOne(), "paper": LARGE},
-        _theorem,
+        _theorem, domain=ROUNDED,
     ),
     Claim(
         "LI-21", PAPER, "Fig. 2(b)", "finite",
         "The loss at the start of stage t is (k/2^t)(E phi^2 + 1 - 2 E[phi b])/2 with the expectations of the exact "
-        "tree law: at stage 1 within sampling error, later, on trained instead of exact layers, within 5 %.",
+        "tree law: at stage 1 within sampling error, later within that and what trained instead of exact layers explain.",
         {"tiny": TINY_ADAM, "quick": AdamExperiment(), "paper": AdamExperiment(seeds=1024)},
-        _start_losses,
+        _start_losses, domain=ADAM,
     ),
     Claim(
         "LI-22", PAPER, "Sec. 4", "finite",
-        "The AdamW experiment reaches 100 % validation accuracy, with a loss near zero at the end of every stage "
-        "and most of every thought's attention on its two children.",
+        "The AdamW experiment reaches 100 % validation accuracy, with a median loss of at most 0.01 at the end of "
+        "every stage and most of every thought's attention on its two children.",
         {"tiny": TINY_ADAM, "quick": AdamExperiment(), "paper": AdamExperiment(seeds=1024)},
-        _adam,
+        _adam, domain=ADAM,
     ),
 )  # fmt: skip
