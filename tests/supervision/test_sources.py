@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sorites.errors import SpecError
-from sorites.models import gated
+from sorites.models import gated, positional
 from sorites.supervision import Draw, Enumerated, Noisy, Pooled, Sampled, sources, teacher_forcing
 from sorites.tasks import AbstractTask, Parity
 
@@ -103,8 +103,51 @@ def test_a_noisy_oracle_errs_by_at_most_its_error(gradient):
     assert np.abs(noise).max() > error / 2
     assert noise.std() > 0
     worst = gradient(Noisy(Sampled(BATCH), error, adversarial=True), key)
-    np.testing.assert_allclose(worst, exact - error * np.sign(exact), atol=1e-6)
+    np.testing.assert_allclose(np.abs(worst - exact), error, atol=1e-6)
     assert Noisy(Sampled(BATCH), error).samples == BATCH
+
+
+def test_an_adversary_parts_siblings_and_lifts_the_rest(gradient, task, secret):
+    key, error = jax.random.key(5), 0.25
+    exact = gradient(Sampled(BATCH), jax.random.split(key)[0])
+    pushed = (gradient(Noisy(Sampled(BATCH), error, adversarial=True), key) - exact) / error
+    children, thought, place = np.asarray(task.children(secret)), 0, 0
+    for weights in gated(task).weights:
+        for _ in range(weights.shape[0]):
+            here, pair = slice(place, place + weights.shape[1]), children[thought]
+            before, push = exact[here], pushed[here]
+            np.testing.assert_allclose(push[pair].sum(), 0, atol=1e-5)
+            gap = before[pair] + error * push[pair]
+            np.testing.assert_allclose(abs(np.diff(gap)), abs(np.diff(before[pair])) + 2 * error, rtol=1e-5)
+            np.testing.assert_allclose(np.delete(push, pair), -1, atol=1e-5)
+            thought, place = thought + 1, here.stop
+
+
+@pytest.mark.parametrize("radius", [0.02, 0.05, 0.1, 0.3, 1.0])
+def test_an_adversary_harms_at_least_as_much_as_noise(radius):
+    task = Parity(12, 4)
+    term, source = teacher_forcing(task.layout), Pooled(20_000, 20_000)
+    start = positional(task, "cosine", "causal")
+
+    @eqx.filter_jit
+    def harm(noisy, seed):
+        """Largest error of the answer after the one step of kim-suzuki's Theorem 5."""
+        draw, train, test, step = jax.random.split(jax.random.key(seed), 4)
+        secret = task.draw(draw)
+        pool, held = source.prepare(task, secret, train, None), task.sample(secret, test, 500)
+        _, slope = noisy.gradient(
+            lambda model, chains, key: term(model, task, secret, chains, key), start, task,
+            Draw(secret, pool, jnp.zeros((), jnp.uint32), step, None),
+        )  # fmt: skip
+        stepped = eqx.tree_at(lambda m: m.weights, start, -20 * 12**2 / np.pi**2 * slope.weights)
+        answer = stepped.write_soft(held.tokens[:12, 0].astype(jnp.float32))[-1]
+        return jnp.abs(answer - held.tokens[-1, 0]).max()
+
+    both = [
+        np.mean([float(harm(Noisy(source, radius / 12**2, adversarial), seed)) for seed in range(4)])
+        for adversarial in (False, True)
+    ]
+    assert both[1] >= both[0] - 1e-6, both
 
 
 def test_the_noisy_pool_is_its_sources_pool(task, secret):
@@ -114,6 +157,9 @@ def test_the_noisy_pool_is_its_sources_pool(task, secret):
 
 
 def test_refusals():
+    task = Parity(4, 2)
+    with pytest.raises(SpecError, match=r"which weights a thought's two children have"):
+        sources._against([jnp.zeros(3)], task.children(task.draw(jax.random.key(0))))
     with pytest.raises(SpecError, match=r"a batch holds at least one chain: batch=0; use 1 or more"):
         Sampled(0)
     with pytest.raises(SpecError, match=r"a batch comes out of the pool: batch=9, pool=8; use 1 <= batch"):

@@ -158,7 +158,8 @@ def _scalar(error) -> Array | np.ndarray:
 
 
 class Noisy(AbstractSource):
-    """An oracle that is wrong by at most `error` in every entry: uniform, or its worst sign throughout."""
+    """An oracle that is wrong by at most `error` in every entry: uniform, or adversarial, which knows the secret and
+    makes descent push a thought's two children apart, the way they differ already, and lift every other position."""
 
     source: AbstractSource
     error: Float[Array | np.ndarray, ""] = eqx.field(converter=_scalar)
@@ -175,11 +176,30 @@ class Noisy(AbstractSource):
         exact, noise = jax.random.split(draw.key)
         loss, gradient = self.source.gradient(objective, model, task, draw._replace(key=exact))
         leaves, structure = jax.tree.flatten(gradient)
-        keys = jax.random.split(noise, len(leaves))
+        if self.adversarial:
+            wrong = _against(leaves, task.children(draw.secret))
+        else:
+            keys = jax.random.split(noise, len(leaves))
+            wrong = [
+                jax.random.uniform(key, leaf.shape, minval=-1, maxval=1) for leaf, key in zip(leaves, keys, strict=True)
+            ]
+        found = [leaf + self.error * push for leaf, push in zip(leaves, wrong, strict=True)]
+        return loss, jax.tree.unflatten(structure, found)
 
-        def perturb(leaf, key):
-            if self.adversarial:  # push every entry against its own sign
-                return leaf - self.error * jnp.sign(leaf)
-            return leaf + self.error * jax.random.uniform(key, leaf.shape, minval=-1, maxval=1)
 
-        return loss, jax.tree.unflatten(structure, [perturb(*pair) for pair in zip(leaves, keys, strict=True)])
+def _against(leaves: list[Array], children: Array) -> list[Array]:
+    """The worst direction, for one row of weights per thought, in order, over positions; -1 raises a weight."""
+    rows = sum(leaf.shape[0] if leaf.ndim == 2 else 0 for leaf in leaves)
+    require(
+        rows == children.shape[0] and all(leaf.ndim == 2 for leaf in leaves) and children.shape[1] == 2,
+        "an adversary knows which weights a thought's two children have: this model's are others; use a random error",
+    )
+    found, start = [], 0
+    for leaf in leaves:
+        here = children[start : start + leaf.shape[0]]
+        first, second = jnp.take_along_axis(leaf, here, axis=1).T
+        apart = jnp.where(first >= second, 1.0, -1.0).astype(leaf.dtype)
+        pushed = jnp.full_like(leaf, -1)
+        found.append(jnp.put_along_axis(pushed, here, jnp.stack([apart, -apart], axis=1), axis=1, inplace=False))
+        start += leaf.shape[0]
+    return found

@@ -10,7 +10,20 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...errors import require
-from ...ledger import Claim, Comparison, Evidence, at_least, at_most, equal, interval_inside, shown
+from ...ledger import (
+    Among,
+    Between,
+    Claim,
+    Comparison,
+    Domain,
+    Evidence,
+    Powers,
+    at_least,
+    at_most,
+    equal,
+    interval_inside,
+    shown,
+)
 from ...models import positional
 from ...statistics import log_log_slope
 from ...supervision import teacher_forcing
@@ -20,6 +33,8 @@ from ...theory.precision import in_float64
 from ...training import Lab
 from .sample_law import SampleLaw, exponents, smallest
 from .setting import PAPER
+
+MIDWAY = 1.5  # exponent of n in d, between the noise law's 1 and the theorem's 2
 
 
 @dataclasses.dataclass(frozen=True)
@@ -163,9 +178,10 @@ def _noise(size: Noise, lab: Lab) -> Evidence:
     constants, errors = np.array([noise_constant(keys, size.draws) for keys in size.keys]).T
     samples = SampleLaw(size.bits, size.sparsity, size.finest, size.doublings, size.chains, size.seeds)
     (measured, law), needed = exponents(samples, lab), smallest(samples, lab)
-    exponent = at_most("exponent of the smallest n in d, upper end of its interval", measured.interval.high, 2)
+    low, high = measured.interval
+    slower = True if high <= MIDWAY else False if low > MIDWAY else None
     if not np.isfinite(needed).all():  # a size that the grid does not reach would bend the line
-        exponent = dataclasses.replace(exponent, holds=None)
+        slower = None
     return Evidence(
         (
             *(shown(f"constant at N={n} (limit sqrt 2)", math.sqrt(2), float(c)) for n, c in zip(size.keys, constants, strict=True)),
@@ -173,13 +189,15 @@ def _noise(size: Noise, lab: Lab) -> Evidence:
             at_most("constants stay below sqrt 2: excess, in standard errors", float(((constants - math.sqrt(2)) / errors).max()), 3),
             at_most("shortfall from sqrt 2 at the largest N, relative", 1 - float(constants[-1]) / math.sqrt(2), 0.1),
             *(shown(f"smallest n at d={d}", None, float(n)) for d, n in zip(size.bits, needed, strict=True)),
-            exponent,
+            Comparison("exponent of the smallest n in d ≤ (its interval)", MIDWAY, measured.value, high - measured.value, slower),
             shown("exponent of the smallest n in d, against that of N K^2 log N at these sizes", law.value, measured.value),
         ),
         seeds=size.seeds,
         departures=(
             "The smallest n is the first on a grid of three per doubling at which 90 % of the seeds answer every held-out chain after "
             "one step; K grows with d as the concentration rule of KS-18 asks.",
+            "Until an audit the upper end was held to 2, the theorem's own exponent, though the sentence said 'far slower'. 3/2, midway to "
+            "the noise law's 1, was chosen after one run at tiny size (an exponent of -0.7 over d = 8 to 16) and none above it.",
         ),
     )  # fmt: skip
 
@@ -190,21 +208,48 @@ CLAIMS = (
         "At the start the gradient of the first thought is given by the law of exchangeable keys: -2c/N^2 at a child up to a factor that "
         "tends to 1 as 1/N, and about +4c/N^3 elsewhere, so other keys are pushed down.",
         {"tiny": FirstLevel(8), "quick": FirstLevel(), "paper": FirstLevel(18)}, _signal,
+        domain=Domain(
+            {
+                "bits": Between(4, 16),
+                "larger": Among((64, 128, 256, 512, 1024), (100, 200, 400), (256, 512, 1024, 2048), (128, 1024, 8192)),
+            }
+        ),
     ),
     Claim(
         "KS-16", PAPER, "App. B, terms (8) and (9)", "trend",
         "The part of the gradient that does not see the label, E[phi phi' (x_j - z)], vanishes exactly on exchangeable keys, and above "
         "them is of order N^-4 or smaller: far below the signal N^-2.",
         {"tiny": Leftover(enumerated=8), "quick": Leftover(), "paper": Leftover((1024, 2048, 4096, 8192, 16_384), 32)}, _leftover,
+        domain=Domain(
+            {
+                "bits": Among((256, 512, 1024, 2048, 4096), (512, 1024, 2048), (1000, 2000, 4000, 8000)),
+                "sparsity": Powers(2, 16),
+                "enumerated": Between(5, 14),
+            },
+            lambda size: min(size.bits) >= 32 * size.sparsity,
+            "an order in d is seen where the smallest d is 32 times the sparsity",
+        ),
     ),
     Claim(
         "KS-17", PAPER, "Theorem 5", "trend",
         "One sample's gradient at a wrong key has standard deviation (2c/N^1.5) C(N) with C rising to sqrt 2, so an updated weight has noise "
-        "sqrt 2 K sqrt(N/n); and the smallest n at which one step succeeds grows far slower than the theorem's d^2.",
+        "sqrt 2 K sqrt(N/n); and the smallest n at which one step succeeds grows slower than d^(3/2), midway between the law's N and the theorem's d^2.",
         {
             "tiny": Noise(bits=(8, 12, 16), sparsity=4, seeds=4, doublings=6, draws=50_000, keys=(16, 64, 256), chains=200),
             "quick": Noise(),
             "paper": Noise(bits=(8, 16, 32, 64, 128, 256), doublings=10),
         }, _noise,
+        domain=Domain(
+            {
+                "bits": Among((8, 12, 16), (8, 16, 32), (8, 11, 16, 23, 32)),
+                "sparsity": Among(0, 4, 8),
+                "doublings": Between(6, 7),
+                "chains": Between(200, 1000),
+                "seeds": Between(4, 10),
+                "keys": Among((16, 64, 256), (16, 32, 64, 128, 256, 512), (32, 128, 512)),
+                "draws": Between(50_000, 100_000),
+            },
+            because="sparsity 0 is half of the bits; six or seven doublings of 256 samples hold the smallest n, and more cost time alone",
+        ),
     ),
 )  # fmt: skip

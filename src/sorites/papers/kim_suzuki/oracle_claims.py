@@ -1,13 +1,27 @@
 """KS-7: real learners against the oracle that hides the target, and the same oracle with a chain."""
 
 import dataclasses
+import math
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from ...errors import require
-from ...ledger import Claim, Comparison, Erratum, Evidence, at_least, at_most, equal, shown
+from ...ledger import (
+    Between,
+    Claim,
+    Comparison,
+    Domain,
+    Erratum,
+    Evidence,
+    Powers,
+    Real,
+    at_least,
+    at_most,
+    equal,
+    shown,
+)
 from ...models import AbstractModel, positional
 from ...supervision.class_oracle import ClassOracle
 from ...tasks import Boolean
@@ -169,6 +183,18 @@ CLAIMS = (
             "paper": Hidden(12, 8, 2048, 20, targets=12),
         },
         _hidden,
+        domain=Domain(
+            {
+                "bits": Between(5, 10),
+                "sparsity": Powers(4, 8),
+                "samples": Between(1024, 2048),
+                "steps": Between(20, 30),
+                "rate": Real(0.25, 0.35),
+                "targets": Between(2, 12),
+            },
+            lambda size: size.sparsity < size.bits and math.comb(size.bits, size.sparsity) <= 210,
+            "every target of the class runs, so classes of 210 or fewer; the chain is learned with 1,024 samples and 20 queries or more",
+        ),
         departures=(
             "eps is the cube root of the largest variance along the class-mean path, one number per learner; Pr(Q) is counted, "
             "for Chebyshev's bound is empty at enumerable sizes.",

@@ -1,19 +1,61 @@
 """Claims about the tree, its products, the link and the softmax: no training."""
 
 import dataclasses
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from ...errors import require
-from ...ledger import Claim, Comparison, Evidence, at_least, at_most, equal, worst
+from ...ledger import (
+    Among,
+    Between,
+    Claim,
+    Comparison,
+    Domain,
+    Evidence,
+    Powers,
+    Real,
+    at_least,
+    at_most,
+    equal,
+    shown,
+    worst,
+)
 from ...models import AbstractLink, AbstractParityLink, Cosine, QuadraticLinear, Quartic, requ
 from ...supervision import teacher_forcing
+from ...tasks import Parity
 from ...theory import products
 from ...theory.precision import in_float64
 from ..tree_checks import Correlations, Tree, correlations, indices, quadruples
 from .setting import PAPER, ROUNDING, Weights
+
+CHAINS = 64  # sampled, whose tokens are multiplied out
+FITS = "the secret is among the bits"
+
+
+def _fits(size: Tree | Correlations) -> bool:
+    return size.sparsity <= size.bits
+
+
+def _trees(bits: int, sparsity: int, **ranges: Any) -> Domain:
+    return Domain({"bits": Between(4, bits), "sparsity": Powers(2, sparsity), **ranges}, _fits, FITS)
+
+
+def _tree(size: Tree) -> Evidence:
+    """Indices by their formulas, and the task's own tokens multiplied out, for every sparsity up to the given one."""
+    wrong, sparsity = 0, 2
+    while sparsity <= size.sparsity:
+        task = Parity(size.bits, sparsity)
+        draw, data = jax.random.split(jax.random.key(sparsity))
+        secret = task.draw(draw)
+        tokens = np.asarray(task.sample(secret, data, CHAINS).tokens)[:, 0].astype(int)
+        first, second = np.asarray(task.children(secret)).T
+        wrong += int((tokens[size.bits :] != tokens[first] * tokens[second]).sum())
+        wrong += int((tokens[-1] != tokens[np.asarray(secret)].prod(axis=0)).sum())
+        sparsity *= 2
+    return Evidence((*indices(size).comparisons, equal("tokens that are not the product they should be", 0, wrong, 0)))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,39 +156,58 @@ def _triples(size: Tree) -> Evidence:
     return Evidence((equal("thoughts and keys that count otherwise", 0, wrong, 0),))
 
 
+def _correlations(size: Correlations) -> Evidence:
+    """The frequency, and how the largest correlation stands to kappa as the bits grow."""
+    found = correlations(size)
+    moves = []
+    for bits in (max(4, size.sparsity), *(bits for bits in (8, 12, 16) if bits > size.sparsity)):
+        each = correlations(dataclasses.replace(size, bits=bits, trials=min(size.trials, 20)))
+        kappa, largest = each.comparisons[1].predicted, each.comparisons[1].measured
+        moves.append(shown(f"largest correlation of 20 batches / kappa at d={bits}", None, largest / kappa))  # pyright: ignore
+    return dataclasses.replace(found, comparisons=(*found.comparisons, *moves))
+
+
 CLAIMS = (
     Claim(
         "KS-1", PAPER, "Sec. 2.1", "identity",
         "Levels end at d_l = d + k(1 - 2^-l), every node is the product of its two children on the level below, and the root is "
-        "the parity, for every k = 2, 4, ...",
-        {"tiny": Tree(16, 8), "quick": Tree(64, 64), "paper": Tree(256, 256)}, indices,
+        "the parity, in indices and in the sampled tokens, for every k = 2, 4, ...",
+        {"tiny": Tree(16, 8), "quick": Tree(64, 64), "paper": Tree(256, 256)}, _tree,
+        domain=_trees(256, 256),
     ),
     Claim(
         "KS-2", PAPER, "Sec. 2.2 and 3.3", "identity",
         "Every link is even with phi((a+b)/2) = ab on signs, flat at 0 and ±1, curved by its c; the quadratic-linear link is a layer "
         "of five ReQU neurons; the cosine errs by exactly 1 - cos(pi e).",
         {"tiny": Joints(points=201), "quick": Joints()}, _links,
+        domain=Domain({"joints": Among((0.5, 0.25, 0.05), (0.5,), (0.4, 0.1), (0.02,)), "points": Between(101, 4001)}),
     ),
     Claim(
         "KS-11", PAPER, "App. B", "identity",
         "d sigma_alpha/d w_j = (delta - sigma_j) sigma_alpha, hence dz_m/dw_jm = sigma_j (x_j - z_m) and Eq. 6 for the loss.",
         {"tiny": Weights(6, 4, trials=1), "quick": Weights()}, _softmax,
+        domain=_trees(24, 16, spread=Real(0.1, 10, log=True), trials=Between(1, 6)),
     ),
     Claim(
         "KS-12", PAPER, "Lemma 9 (= LI-9)", "inequality",
         "With probability 1-p every non-trivial product of at most four positions has mean at most kappa = sqrt((2/n) log(32 d^4/p)) "
         "over n samples.",
-        {"tiny": Correlations(8, 4, 200, 0.05, 20), "quick": Correlations(), "paper": Correlations(16, 8, 2000)}, correlations,
+        {"tiny": Correlations(8, 4, 200, 0.05, 20), "quick": Correlations(), "paper": Correlations(16, 8, 2000)}, _correlations,
+        domain=_trees(
+            12, 8, samples=Between(200, 2000), failure=Real(0.01, 0.2, log=True), trials=Between(20, 200)
+        ),
     ),
     Claim(
         "KS-13", PAPER, "App. B, term (7)", "identity",
         "Exactly two ordered pairs of earlier positions multiply to x_m, its children; with one of them fixed to j there is exactly "
         "one partner if j is a child and none otherwise.",
         {"tiny": Tree(8, 4), "quick": Tree(24, 16), "paper": Tree(64, 32)}, _triples,
+        domain=_trees(64, 32),
     ),
     Claim(
         "KS-14", PAPER, "App. B, terms (8) and (9) (= LI-10)", "identity",
         "Trivial 4-tuples among the first N positions number 3N^2 - 2N + 24 #{(node, internal child)}, so O(d^2).",
         {"tiny": Tree(8, 4), "quick": Tree(24, 16), "paper": Tree(64, 32)}, quadruples,
+        domain=_trees(64, 32),
     ),
 )  # fmt: skip
