@@ -214,6 +214,6 @@ CLAIMS = (
         departures=("The catalogue gives 353.9 and 392.7 for d = 16, 1128.5 and 1169.0 for d = 32; the code finds 344.5 and 382.9, 1116.5 and "
                     "1154.5, and so does a separate Runge-Kutta integration of Eqs. 157 and 167 with every weight by itself.",
                     "Until an audit the times were compared with (161) within 5 % and with the second stage alone within 25 %, which fits d >= 16 and "
-                    "share 0.4 only. The paces leave out products of wrong bits; 2.5 % was chosen after d = 8 to 32 had shown up to 2.0 %."),
+                    "share 0.4 only. The paces leave out products of wrong bits; 2.5 % was chosen after d = 8 to 32 had shown up to 2.1 %."),
     ),
 )  # fmt: skip
