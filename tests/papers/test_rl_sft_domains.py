@@ -70,7 +70,7 @@ def test_signs_by_an_estimator_of_half_the_spread(monkeypatch, times, verdict):
 
 
 @pytest.mark.parametrize(
-    ("estimator", "kind"), itertools.product(("Rao-Blackwell", "REINFORCE, token", "REINFORCE, step"), KINDS)
+    ("estimator", "kind"), list(itertools.product(("Rao-Blackwell", "REINFORCE, token", "REINFORCE, step"), KINDS))
 )
 def test_the_variance_of_an_estimator_by_enumeration(estimator, kind):
     """d = 9, k = 8: every input with every four tokens of level 1."""
@@ -88,9 +88,9 @@ def test_the_variance_of_an_estimator_by_enumeration(estimator, kind):
         chance = ((1 + tokens[None] * q[:, None, None]) / 2).prod(axis=2)  # input x tokens
         each = tokens[None] * labels[:, None]
         reward = each.sum(axis=2) if estimator.endswith("step") else each[:, :, 0]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            score = tokens[None, :, 0] * slope[:, None] / (1 + tokens[None, :, 0] * q[:, None])
-        square = np.where(chance > 0, chance * (score * reward * push[:, None]) ** 2, 0)
+        twice = 1 + tokens[None, :, 0] * q[:, None]  # the own token's chance; one of chance zero is never drawn
+        score = tokens[None, :, 0] * slope[:, None] / np.where(twice > 0, twice, 1)
+        square = chance * (score * reward * push[:, None]) ** 2
         found = square.sum(axis=1).mean()
     assert second_moment(bits, sparsity, estimator, kind) == pytest.approx(found, rel=1e-12)
 

@@ -1,6 +1,7 @@
 """What the claims are checked on."""
 
 import dataclasses
+from typing import Any
 
 from ...errors import require
 from ...ledger import Between, Domain, Powers
@@ -74,7 +75,8 @@ class Serial:
         return Boolean(self.bits, self.sparsity, gate, "serial")  # pyright: ignore
 
 
-def chosen(size: Tree | Serial) -> bool:
+def chosen(size: Any) -> bool:
+    """Of bits and sparsity."""
     return size.sparsity <= size.bits
 
 

@@ -227,7 +227,7 @@ CLAIMS = (
         "per input 83 % on level 1: the clean published figure is not that estimator.",
         {"tiny": Table(12, 8, 6_000, 16), "quick": Table(seeds=16), "paper": Table(seeds=64)}, _estimators,
         domain=Domain(
-            {"bits": Between(12, 24), "sparsity": Powers(8, 16), "samples": Between(4_000, 50_000, 1_000), "seeds": Between(12, 24)},
+            {"bits": Between(9, 18), "sparsity": Powers(8, 16), "samples": Between(2_000, 16_000, 500), "seeds": Between(12, 24)},
             lambda size: chosen(size)
             and right_signs(size.bits, size.sparsity, size.samples, "REINFORCE, step") <= 0.93
             and right_signs(size.bits, size.sparsity, size.samples, "Rao-Blackwell") >= 0.999,
