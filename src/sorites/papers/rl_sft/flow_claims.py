@@ -182,7 +182,7 @@ CLAIMS = (
     Claim(
         "RS-25", PAPER, "Eqs. 157-162", "identity",
         "One step with true labels: reward (157), flow (158), solution (161) and the conserved sum of weights; children reach 1/4 after "
-        "(k-1)d^2/8 for many bits. (162) is a late-time form: at u = 50 d it is still well below the share elsewhere.",
+        "(k-1)d^2/8 for many bits. (162) is a late-time form: at u = 50 d (d >= 6) it is still well below the share elsewhere.",
         {"tiny": Tree(8, 8), "quick": Tree(10, 8)}, _one_step,
         domain=Domain({"bits": Between(6, 12), "sparsity": Powers(2, 8)}, chosen, CHOSEN),
         departures=("The last part was shown, not asserted, until a review, which had seen 0.817 measured at d = 8; the bound is 0.9.",),
