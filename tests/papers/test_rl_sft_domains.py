@@ -20,9 +20,11 @@ from sorites.papers.rl_sft.estimator_variance import KINDS, second_moment
 from sorites.papers.rl_sft.flow_claims import Times
 from sorites.papers.rl_sft.outcome_claims import Summary
 from sorites.papers.rl_sft.serial_claims import Counted, Rated
+from sorites.papers.rl_sft.setting import Serial
 from sorites.papers.rl_sft.sft_claims import Frozen, Levelwise
 from sorites.papers.rl_sft.uniform_claims import Table
 from sorites.theory import count_chain, reward_flow, sign_dynamics
+from sorites.theory.precision import in_float64
 from sorites.training import PLAIN
 
 CLAIMS = papers()["rl-sft"].claims()
@@ -153,19 +155,21 @@ def test_levels_that_do_not_drive_each_other(monkeypatch):
 
 
 def test_unfiltered_chains_are_stuck_where_a_first_sign_is_missing(monkeypatch):
-    size = Counted(9, (3,), 4.0, 8, ())
-    assert outcome("RS-33", size) == "holds"
+    task = Serial(9, 3).task()
+    assert in_float64(serial_claims._blanks)(task) == 3
+    assert in_float64(serial_claims._swing)(task, 4.0, 6) == 1
     monkeypatch.setattr(serial_claims, "_blanks", lambda task: 0)
-    assert outcome("RS-33", size) == "fails"
+    assert outcome("RS-33", Counted(9, (3,), 4.0, 6, ())) == "fails"
 
 
-def test_an_outcome_reward_that_is_as_good_as_a_process_reward(monkeypatch):
+def test_an_outcome_reward_that_falls_like_the_root_of_the_bits(monkeypatch):
     right, size = outcome_claims.direction, Summary(6, 4, 4.0, 3)
-    assert outcome("RS-34", size) == "holds"
+    fraction = in_float64(outcome_claims._fraction)
+    assert verdict_of(fraction(size)) == "holds"
+    assert verdict_of(fraction(Summary(4, 4, 4.0, 3))) == "holds"  # every bit is secret: no gradient at all
 
-    def slow(task, model, teaching):  # falls like the root of 1/d
+    def slow(task, model, teaching):
         return right(task, model, "rl") * (task.bits**-0.5 if teaching == "outcome" else 1)
 
     monkeypatch.setattr(outcome_claims, "direction", slow)
-    assert [each for each in outcome_claims._fraction(size) if each.holds is False]
-    assert outcome("RS-34", size) == "fails"
+    assert verdict_of(fraction(size)) == "fails"
