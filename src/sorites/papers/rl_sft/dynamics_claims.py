@@ -3,21 +3,14 @@
 import jax.numpy as jnp
 import numpy as np
 
-from ...ledger import Claim, Erratum, Evidence, at_most, equal, shown, worst
+from ...ledger import Between, Claim, Domain, Erratum, Evidence, Powers, Real, at_most, equal, shown, worst
 from ...models import policy_for
 from ...supervision import assignments
 from ...supervision.expected import walk
 from ...theory import count_chain, sign_dynamics
 from ...theory.precision import in_float64
-from .exact import keys_by_level, pretrained, pulls, reward_gradient, secret_of, signs, stepped
-from .setting import EXACT, PAPER, Stepped, Tree
-
-
-def _goal(task, secret) -> np.ndarray:
-    """Optimal attention: one half on each child."""
-    goal = np.zeros((task.layout.thoughts, task.layout.positions))
-    np.put_along_axis(goal, np.asarray(task.children(secret)), 0.5, axis=1)
-    return goal
+from .exact import column_errors, keys_by_level, pretrained, pulls, reward_gradient, secret_of, signs, stepped
+from .setting import CHOSEN, DEEP, EXACT, PAPER, TREES, Stepped, Tree, chosen
 
 
 @in_float64
@@ -25,8 +18,8 @@ def _one_step(size: Stepped) -> Evidence:
     task = size.task()
     secret, keys, levels = secret_of(task), keys_by_level(task), np.asarray(task.layout.levels)
     gradient = reward_gradient(pretrained(task), task, secret)
-    attention = np.asarray(stepped(pretrained(task), gradient, size.rate).full_attention())
-    errors = np.abs(attention - _goal(task, secret)).sum(axis=1)
+    model = stepped(pretrained(task), gradient, size.rate)
+    attention, errors = np.asarray(model.full_attention()), column_errors(model, task, secret)
     share = [worst(*np.abs(child - sign_dynamics.child_share(D, size.rate, 1)), 0.0)
              for D, (child, _) in zip(keys, pulls(task, secret, attention), strict=True)]  # fmt: skip
     other = [worst(*np.abs(rest - sign_dynamics.other_share(D, size.rate, 1)), 0.0)
@@ -34,9 +27,7 @@ def _one_step(size: Stepped) -> Evidence:
     law = np.array([sign_dynamics.column_error(keys[level - 1], size.rate) for level in levels])
     wanted = 0.01
     needed = sign_dynamics.rate_for_error(size.bits, wanted)
-    reached = np.abs(
-        np.asarray(stepped(pretrained(task), gradient, needed).full_attention()) - _goal(task, secret)
-    ).sum(1)
+    reached = column_errors(stepped(pretrained(task), gradient, needed), task, secret)
     top = np.abs(np.asarray(gradient)[levels == task.layout.depth]).max()
     return Evidence(
         (
@@ -153,23 +144,29 @@ CLAIMS = (
         "error is 1/(1/2 + e^{2 eta}/(d-2)), and eta = (1/2) ln((d-2)(2-eps)/(2 eps)) attains eps. The last level has two keys, "
         "no error and no gradient.",
         {"tiny": Stepped(8, 8, 0.7, 1), "quick": Stepped(8, 8, 0.7, 1), "paper": Stepped(12, 8, 0.7, 1)}, _one_step,
+        domain=Domain({**DEEP.ranges, "rate": Real(0.1, 8, log=True)}, chosen, CHOSEN),
     ),
     Claim(
         "RS-8", PAPER, "Thm 4.1", "identity",
         "At every iteration of exact sign policy gradient the signal separates children from the rest on every level, and "
         "attention follows the closed form of Thm 4.1(2).",
         {"tiny": Stepped(8, 8, 0.7, 4), "quick": Stepped(8, 8, 2.0, 8), "paper": Stepped(12, 8, 0.7, 8)}, _trajectory,
+        domain=Domain(
+            {"bits": Between(4, 12), "sparsity": Powers(2, 8), "rate": Real(0.1, 4, log=True), "steps": Between(1, 8)}, chosen, CHOSEN
+        ),
     ),
     Claim(
         "RS-9", PAPER, "Eqs. 96-99, 106", "identity",
         "For PARITY at uniform attention G_rel - G_irr = (4/((k-1)D^2)) E[(1-q^2)(1+(D-3)q^2)], q the mean of a token of level "
         "t-1 given level t-2.",
         {"tiny": Tree(8, 8), "quick": Tree(8, 8), "paper": Tree(16, 16)}, _separation,
+        domain=TREES,
     ),
     Claim(
         "RS-10", PAPER, "Lemma F.1", "identity",
         "For PARITY at uniform attention E y^(t) = 2(1/D + (1-1/D) E q^2) - 1, the same for every token of a level, below 1 in size.",
         {"tiny": Tree(8, 8), "quick": Tree(8, 8), "paper": Tree(16, 16)}, _means,
+        domain=TREES,
         departures=("Until a review only the first token of a level was read and |E y| compared with 1, which no mean exceeds; the bound "
                     "is now 1 - 2^(1-d), written when 0.832 had been measured at d = 8.",),
     ),

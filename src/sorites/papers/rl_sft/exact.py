@@ -100,6 +100,18 @@ def pulls(task: Boolean, secret, gradient) -> list[tuple[np.ndarray, np.ndarray]
     return found
 
 
+def optimal(task: Boolean, secret) -> np.ndarray:
+    """softmax(W*): one half on each child."""
+    goal = np.zeros((task.layout.thoughts, task.layout.positions))
+    np.put_along_axis(goal, np.asarray(task.children(secret)), 0.5, axis=1)
+    return goal
+
+
+def column_errors(model: Positional, task: Boolean, secret) -> np.ndarray:
+    """|softmax(W) - softmax(W*)|_1 of every thought's column."""
+    return np.abs(np.asarray(model.full_attention()) - optimal(task, secret)).sum(axis=1)
+
+
 def keys_by_level(task: Boolean) -> list[int]:
     """D: how many positions a thought of each level reads."""
     layout = task.layout

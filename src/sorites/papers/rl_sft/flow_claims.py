@@ -6,15 +6,17 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
-from ...ledger import Claim, Comparison, Evidence, at_most, equal, shown
+from ...ledger import Among, Between, Claim, Comparison, Domain, Evidence, Powers, Real, at_most, equal, shown
 from ...supervision import expected_reward
 from ...theory import reward_flow
 from ...theory.precision import in_float64
 from ...training import Lab
 from ...training.flow import gradient_flow
 from .exact import pretrained, reward_gradient, scattered, secret_of, with_weights
-from .setting import EXACT, PAPER, Tree, TwoLevels
+from .setting import CHOSEN, DEEP, EXACT, PAPER, Tree, TwoLevels, chosen
 from .symmetric import Symmetric, reached, require_flow
+
+COUPLED = 0.025  # of a time: what two paces without products of wrong bits may be off
 
 
 @eqx.filter_jit
@@ -143,19 +145,36 @@ def step_times(bits: int, sparsity: int, steps: int, share: float, lab: Lab) -> 
     return [reached(flow.times, column, share) for column in symmetric.shares(flow.states).T], alone, next_alone
 
 
+def coupled_times(bits: int, sparsity: int, share: float) -> tuple[float, float]:
+    """When each level's children reach the share, by two copies of Eq. 161's flow that drive each other: a level-1 token agrees with its
+    label by 4 s^2, so level 2 runs at the pace (4 s^2)^2, and its reward adds 4 p^2 4 s^2 to level 1's pace (s, p: shares of a child)."""
+    tokens, keys = sparsity - 1, np.array([bits, sparsity // 2])
+
+    def field(logs):  # ln u of both levels
+        growth = jnp.exp(logs)
+        s, p = growth / (keys - 2 + 2 * growth)
+        speed = 4 * keys * growth**2 / (tokens * (keys - 2 + 2 * growth) ** 3)  # u'/u of one level alone
+        return speed * jnp.stack([1 + 16 * p**2 * s**2, (4 * s**2) ** 2])
+
+    alone, stage = (reward_flow.escape_time(int(many), tokens, share) for many in keys)
+    flow = gradient_flow(eqx.filter_jit(field), np.zeros(2), np.linspace(0, alone + 4 * stage, 4001))
+    growth = np.exp(flow.states)
+    first, second = (growth / (keys - 2 + 2 * growth)).T
+    return reached(flow.times, first, share), reached(flow.times, second, share)
+
+
 @in_float64
 def _times(size: Times, lab: Lab) -> Evidence:
     compared: list[Comparison] = []
     for bits in size.bits:
         (first, second, *_), alone, stage = step_times(bits, size.sparsity, 2, size.share, lab)
-        # level 2's reward helps level 1 a little: the gap shrinks like the ratio of the two terms
-        compared.append(equal(f"d={bits}: time of level 1 against Eq. 161", alone, first, 0.05 * alone))
+        laws = coupled_times(bits, size.sparsity, size.share)
+        for level, (law, found) in enumerate(zip(laws, (first, second), strict=True), start=1):
+            compared.append(equal(f"d={bits}: time of level {level}", law, found, COUPLED * law))
+        compared.append(at_most(f"d={bits}: time of level 1, against Eq. 161 alone", first, alone))
         compared.append(
-            equal(
-                f"d={bits}: time between the levels against the second stage alone", stage, second - first, 0.25 * stage
-            )
+            shown(f"d={bits}: time between the levels, against the second stage alone", stage, second - first)
         )
-        compared.append(shown(f"d={bits}: time of level 2", alone + stage, second))
     return Evidence(tuple(compared))
 
 
@@ -163,8 +182,9 @@ CLAIMS = (
     Claim(
         "RS-25", PAPER, "Eqs. 157-162", "identity",
         "One step with true labels: reward (157), flow (158), solution (161) and the conserved sum of weights; children reach 1/4 after "
-        "(k-1)d^2/8 for many bits. (162) is a late-time form: at u = 50 d it is still well below the share elsewhere.",
+        "(k-1)d^2/8 for many bits. (162) is a late-time form: at u = 50 d (d >= 6) it is still well below the share elsewhere.",
         {"tiny": Tree(8, 8), "quick": Tree(10, 8)}, _one_step,
+        domain=Domain({"bits": Between(6, 12), "sparsity": Powers(2, 8)}, chosen, CHOSEN),
         departures=("The last part was shown, not asserted, until a review, which had seen 0.817 measured at d = 8; the bound is 0.9.",),
     ),
     Claim(
@@ -172,19 +192,28 @@ CLAIMS = (
         "Two steps: the reward is the sum (167) over 24 permutations; once level 1 is learned the second term is exactly (157) with "
         "d replaced by k/2, so the constant in (169) is 4/(k-1).",
         {"tiny": TwoLevels(6, 4), "quick": TwoLevels(6, 4), "paper": TwoLevels(8, 8)}, _two_steps,
+        domain=Domain({"bits": Between(4, 10), "sparsity": Powers(4, 8)}, chosen, CHOSEN),
     ),
     Claim(
         "RS-27", PAPER, "App. G.2", "identity",
         "With true labels every level above the first has exactly zero gradient at uniform attention, and the second reward term is "
         "24(1-2/k)/d^2 of the first.",
         {"tiny": TwoLevels(8, 8), "quick": TwoLevels(8, 8), "paper": TwoLevels(16, 8)}, _scales,
+        domain=DEEP,
     ),
     Claim(
         "RS-28", PAPER, "App. G.2", "finite",
-        "Two-step flow learns its levels one after the other: level 1 when (161) says, level 2 later by the time that the second "
-        "stage takes alone.",
+        "Two-step flow learns its levels one after the other, by two copies of (161) that drive each other: level 2 runs at the pace (4 s^2)^2, "
+        "level 1 at 1 + 16 p^2 s^2, s and p the shares of a child on levels 1 and 2; both times come out within 2.5 % (d >= 8). So level 1 "
+        "comes a little earlier than (161) alone says.",
         {"tiny": Times((16,), 8), "quick": Times(), "paper": Times((16, 32, 64))}, _times,
+        domain=Domain(
+            {"bits": Among((8,), (10,), (12,), (16,), (20,), (24,), (12, 16), (16, 32)), "share": Real(0.3, 0.45)},
+            because="level 2 begins at a share of 1/4; with k = 16 the flow takes minutes",
+        ),
         departures=("The catalogue gives 353.9 and 392.7 for d = 16, 1128.5 and 1169.0 for d = 32; the code finds 344.5 and 382.9, 1116.5 and "
-                    "1154.5, and so does a separate Runge-Kutta integration of Eqs. 157 and 167 with every weight by itself.",),
+                    "1154.5, and so does a separate Runge-Kutta integration of Eqs. 157 and 167 with every weight by itself.",
+                    "Until an audit the times were compared with (161) within 5 % and with the second stage alone within 25 %, which fits d >= 16 and "
+                    "share 0.4 only. The paces leave out products of wrong bits; 2.5 % was chosen after d = 8 to 32 had shown up to 2.1 %."),
     ),
 )  # fmt: skip

@@ -5,7 +5,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ...ledger import Claim, Evidence, Scale, at_least, equal, shown, worst
+from ...ledger import Between, Claim, Domain, Evidence, Powers, Scale, at_least, equal, shown, worst
 from ...models import Positional
 from ...supervision import assignments, credit, expected_reward
 from ...supervision.expected import labels_of, walk
@@ -21,7 +21,7 @@ from .exact import (
     secret_of,
     with_weights,
 )
-from .setting import EXACT, GATES, PAPER, Tree
+from .setting import DEEP, EXACT, GATES, PAPER, TREES, Tree, chosen
 
 
 @eqx.filter_jit
@@ -156,6 +156,11 @@ def _truncation(size: Tree) -> Evidence:
 
 
 SMALL: dict[Scale, Tree] = {"tiny": Tree(5, 4), "quick": Tree(6, 4)}
+WRITTEN = Domain(
+    {"bits": Between(4, 9), "sparsity": Powers(2, 8)},
+    lambda size: chosen(size) and size.bits + size.sparsity <= 16,
+    "the secret bits are among the bits, and every trajectory of 15 bits and thoughts or fewer is written out",
+)
 WIDE: dict[Scale, Tree] = {"tiny": Tree(8, 8), "quick": Tree(8, 8), "paper": Tree(12, 8)}
 CLAIMS = (
     Claim(
@@ -163,16 +168,19 @@ CLAIMS = (
         "The gradient of the expected process reward is E[sum_t grad ln p(y^(t)|y^(t-1)) r_{t:}]: every trajectory written out, "
         "central differences and our level-by-level form agree at random weights.",
         SMALL, _formulation,
+        domain=WRITTEN,
     ),
     Claim(
         "RS-4", PAPER, "Lemma D.2, Eq. 19", "identity",
         "The truncated gradient of Eq. 6 is E[gamma_p - sum_i sigma_i gamma_i] sigma_p at any weights, for PARITY, AND and OR.",
         SMALL, _component,
+        domain=WRITTEN,
     ),
     Claim(
         "RS-5", PAPER, "Eqs. 34, 38", "identity",
         "Every column of the policy gradient sums to zero; at uniform attention G_1 = -(D-2)/2 G_2 and G_1 > G_2.",
         WIDE, _columns,
+        domain=TREES,
         departures=("G_1 - G_2 was compared with 0, which a zero gradient passes, until a review; the bound is now 1e-9, as elsewhere.",),
     ),
     Claim(
@@ -180,6 +188,7 @@ CLAIMS = (
         "At uniform attention truncation loses nothing: by exchangeability Eq. 6 equals Lemma D.1 for PARITY, AND and OR "
         "(the paper calls later rewards less important; there they have no effect at all). Elsewhere the two differ.",
         WIDE, _truncation,
+        domain=DEEP,
         departures=("That the two differ elsewhere was shown, not asserted, until a review, which had seen 0.0246 measured; the bound is 1e-3.",),
     ),
 )  # fmt: skip

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ...ledger import Claim, Comparison, Erratum, Evidence, Scale, at_least, equal, shown, worst
+from ...ledger import Between, Claim, Comparison, Domain, Erratum, Evidence, Scale, at_least, equal, shown, worst
 from ...models import Positional
 from ...supervision import Exponential, FromPrefix, Hinge, Logistic, Own, assignments
 from ...tasks import Boolean
@@ -24,7 +24,7 @@ from .exact import (
     with_weights,
 )
 from .population import forced, own
-from .setting import EXACT, GATES, PAPER, ThreeLevels, Tree
+from .setting import EXACT, GATES, PAPER, TREES, ThreeLevels, Tree
 
 
 @in_float64
@@ -145,11 +145,14 @@ CLAIMS = (
         "On a right prefix at uniform attention SFT pushes children by (4/((k-1)D))(1/D - 2/D^2) and others by "
         "-(4/((k-1)D)) 2/D^2 (PARITY); with teacher forcing that holds on all levels at once.",
         EIGHT, _separation,
+        domain=TREES,
     ),
     Claim(
         "RS-21", PAPER, "Lemma E.1", "identity",
         "Lemma E.1's form of the SFT gradient holds where the children in y-hat are right, and fails where they are not.",
         {"tiny": ThreeLevels(8, 8), "quick": ThreeLevels(8, 8)}, _condition,
+        domain=Domain({"bits": Between(8, 13)}, because="bits begin at the 8 that three levels take and end where a gradient "
+                      "per input grows slow; a fourth level would take 16"),
         departures=("The first half was checked on level 1, where it holds by construction, until a review, which had seen a gap of 0 "
                     "measured on level 2 against a gradient of 0.0179.",),
     ),
@@ -158,10 +161,12 @@ CLAIMS = (
         "At uniform attention on a right prefix hinge, logistic and exponential losses push every child up and every other key "
         "down for PARITY, AND and OR; on level 1 of PARITY logistic is exactly half of hinge, exponential is weighted by cosh q.",
         EIGHT, _losses,
+        domain=TREES,
     ),
     Claim(
         "RS-23", PAPER, "Eq. 51", "identity",
         "Ties of the hinge (label * q = 1) never matter: there psi'(xi)(y_p - xi) = 0, given psi'(0) = 0.",
         EIGHT, _ties,
+        domain=TREES,
     ),
 )  # fmt: skip

@@ -1,8 +1,10 @@
 """What the claims are checked on."""
 
 import dataclasses
+from typing import Any
 
 from ...errors import require
+from ...ledger import Between, Domain, Powers
 from ...tasks import Boolean
 
 PAPER = "rl-sft"
@@ -71,3 +73,14 @@ class Serial:
 
     def task(self, gate: str = "parity") -> Boolean:
         return Boolean(self.bits, self.sparsity, gate, "serial")  # pyright: ignore
+
+
+def chosen(size: Any) -> bool:
+    """Of bits and sparsity."""
+    return size.sparsity <= size.bits
+
+
+CHOSEN = "the secret bits are among the bits"
+TREES = Domain({"bits": Between(3, 12), "sparsity": Powers(2, 8)}, chosen, CHOSEN)
+DEEP = Domain({"bits": Between(4, 12), "sparsity": Powers(4, 8)}, chosen, CHOSEN)  # with levels above the first
+SERIAL = Domain({"bits": Between(4, 10), "sparsity": Between(3, 8)}, chosen, CHOSEN)  # two thoughts or more

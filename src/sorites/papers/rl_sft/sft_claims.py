@@ -2,18 +2,36 @@
 
 import dataclasses
 
+import jax.numpy as jnp
 import numpy as np
 
 from ...errors import require
-from ...ledger import Claim, Comparison, Erratum, Evidence, Scale, at_least, at_most, equal, shown
-from ...models import Positional
+from ...ledger import (
+    Among,
+    Between,
+    Claim,
+    Comparison,
+    Domain,
+    Erratum,
+    Evidence,
+    Powers,
+    Real,
+    Scale,
+    at_least,
+    at_most,
+    equal,
+    shown,
+)
+from ...probes import AbstractProbe, ChildMass, Outcome
+from ...probes.attention import child_masses
 from ...statistics import wilson
 from ...supervision import Exponential, Hinge, Logistic, assignments
 from ...tasks import Boolean
 from ...theory import sign_dynamics
 from ...theory.precision import in_float64
-from ...training import Lab, Trained
+from ...training import Evaluation, Lab, Run
 from .exact import (
+    column_errors,
     keys_by_level,
     level_accuracy,
     loss_gradient,
@@ -23,9 +41,9 @@ from .exact import (
     stepped,
     with_weights,
 )
-from .experiments import Experiment, exact, trained
+from .experiments import Experiment, trained
 from .population import own
-from .setting import EXACT, GATES, PAPER, Stepped, Tree, require_levels
+from .setting import CHOSEN, DEEP, EXACT, GATES, PAPER, TREES, Stepped, Tree, chosen, require_levels
 
 
 def _upper(task: Boolean, values) -> float:
@@ -60,10 +78,11 @@ class Levelwise(Stepped):
 
 @in_float64
 def _stepwise(size: Levelwise) -> Evidence:
-    compared, printed = [], []
+    compared: list[Comparison] = []
+    error = sign_dynamics.column_error(size.bits, size.rate)  # the eps that one step at this rate attains
     for gate in GATES:
         task = size.task(gate)
-        secret, depth = secret_of(task), task.layout.depth
+        secret, depth, levels = secret_of(task), task.layout.depth, np.asarray(task.layout.levels)
         taught, model, wrong = own(task), pretrained(task), 0
         for update in range(depth):
             accuracy = np.asarray(level_accuracy(model, task, secret))
@@ -73,17 +92,22 @@ def _stepwise(size: Levelwise) -> Evidence:
             wrong += int(update < depth - 1 and sizes[update] == 0)  # level s+1 has a signal
             wrong += int(max(sizes[update + 1 :], default=0) > 1e-15)  # later levels have none
             if update == depth - 1:
-                printed.append(bool((accuracy == 1).all()))
                 compared.append(equal(f"{gate}: exact levels after T-1 updates", depth, int((accuracy == 1).sum()), 0))
+                early = column_errors(model, task, secret)
+                law = sign_dynamics.column_error(keys_by_level(task)[depth - 2], size.rate)
+                latest = float(early[levels == depth - 1].max())  # has had one step
+                compared.append(
+                    equal(f"{gate}: level T-1's column error after T-1 updates / law", 1.0, latest / law, 1e-9)
+                )
+                compared.append(
+                    at_most(f"{gate}: largest column error after T-1 updates", float(early.max()), error, EXACT)
+                )
             model = stepped(model, mean, size.rate)
+        late = float(column_errors(model, task, secret).max())
+        compared.append(at_most(f"{gate}: largest column error after T updates", late, error, EXACT))
         compared.append(equal(f"{gate}: exceptions to one level per update", 0, wrong, 0))
     return Evidence(
         tuple(compared),
-        erratum=Erratum(
-            "Thm 3.3: T updates, one per level",
-            "T - 1 updates suffice: the last level reads only its two children and has nothing to learn",
-            "holds" if not all(printed) else "fails",
-        ),
         departures=("No level is frozen here: with the population gradient learned levels keep their signs.",),
     )
 
@@ -171,6 +195,17 @@ def _residual(size: Stepped) -> Evidence:
     )
 
 
+class Parted(AbstractProbe):
+    """Per level, the share of its thoughts that attend to their two children unequally. Both start with the same sign, so a sampled sign
+    has erred."""
+
+    def __call__(self, model, task, secret, chains, taught):
+        first, second = child_masses(model, task.children(secret)).T
+        levels = np.asarray(task.layout.levels)
+        apart = (first != second).astype(jnp.float32)
+        return {"parted": jnp.stack([apart[levels == level].mean() for level in range(1, task.layout.depth + 1)])}
+
+
 @dataclasses.dataclass(frozen=True)
 class Frozen(Experiment):
     method: str = "sft"
@@ -185,50 +220,41 @@ class Frozen(Experiment):
             f"what T - 1 updates learn is seen from T = {depth} updates on: updates={self.updates}; use {depth} or more",
         )
 
-
-def _parted(result: Trained, size: Experiment) -> np.ndarray:
-    """Members in which the two children of some thought of level 1 have different weights. Both start with the same sign, so
-    a sampled sign has erred."""
-    assert isinstance(result.models, Positional)
-    assert result.history.secrets is not None
-    weights, first = np.asarray(result.models.weights), np.asarray(size.task().layout.levels) == 1
-    found = []
-    for each, secret in zip(weights, result.history.secrets, strict=True):
-        pair = np.take_along_axis(each, np.asarray(size.task().children(secret)), axis=1)[first]
-        found.append((pair[:, 0] != pair[:, 1]).any())
-    return np.array(found)
+    def run(self) -> Run:
+        run = super().run()
+        watched = Evaluation(1, self.chains, (Outcome("rolled"), ChildMass(), Parted()))
+        return Run(run.model, [dataclasses.replace(stage, evaluation=watched) for stage in run.stages])
 
 
 def _frozen(size: Frozen, lab: Lab) -> Evidence:
-    compared, last = [], size.updates - 1
+    compared: list[Comparison] = []
+    depth = size.task().layout.depth
     for gate in size.gates:
         for freeze in ("none", "learned"):
-            each = dataclasses.replace(size, gate=gate, freeze=freeze)
-            result = trained(each, lab)
-            solved = exact(result.history)[:, last]
-            low, high = wilson(int(solved.sum()), size.seeds)
-            name = f"{gate}, freeze {freeze}: share exact after {last} updates"
-            levels = result.history.metrics["rolled.levels"]  # member x record x level
-            parted = _parted(result, each).mean()
-            lost = ((levels[:, 1, 0] == 1) & (levels[:, 2:, 0] < 1).any(axis=1)).mean()
-            worst_level = float(levels[:, 1:].min(axis=(1, 2)).mean())
+            metrics = trained(dataclasses.replace(size, gate=gate, freeze=freeze), lab).history.metrics
+            levels, name = metrics["rolled.levels"], f"{gate}, freeze {freeze}"  # member x record x level
+            kept = (levels[:, depth - 1 :] == 1).all(axis=(1, 2))  # exact after T-1 updates and after every later one
+            parted = (metrics["parted"][:, 2:, 0] > 0).any(axis=1)
+            lost = (levels[:, 1, 0] == 1) & (levels[:, 2:, 0] < 1).any(axis=1)
+            low, high = wilson(int(kept.sum()), size.seeds)
             if gate == "parity" or freeze == "learned":
-                compared.append(at_least(name, solved.mean(), 0.9))
-                compared.append(shown(f"{gate}, freeze {freeze}: share with siblings parted on level 1", None, parted))
-            else:
-                compared.append(at_most(f"{name}, Wilson high", high, 0.9))
+                compared.append(at_least(f"{name}: share exact from T-1 updates on", kept.mean(), 0.9))
                 compared.append(
-                    at_least(f"{gate}, freeze {freeze}: share with siblings parted on level 1", parted, 0.9)
+                    shown(f"{name}: share with siblings parted on level 1 after some update", None, parted.mean())
+                )
+            else:
+                compared.append(at_most(f"{name}: share exact from T-1 updates on, Wilson high", high, 0.9))
+                compared.append(
+                    at_least(f"{name}: share with siblings parted on level 1 after some update", parted.mean(), 0.9)
                 )
                 compared.append(
                     at_least(
-                        f"{gate}, freeze {freeze}: share with level 1 exact after update 1, wrong after a later one",
-                        lost,
-                        0.5,
+                        f"{name}: share with level 1 exact after update 1, wrong after a later one", lost.mean(), 0.9
                     )
                 )
-            compared.append(shown(f"{name}, Wilson low", None, low))
-            compared.append(shown(f"{gate}, freeze {freeze}: mean of the worst level's accuracy", None, worst_level))
+            compared.append(shown(f"{name}: share exact from T-1 updates on, Wilson low", None, low))
+            worst_level = float(levels[:, 1:].min(axis=(1, 2)).mean())
+            compared.append(shown(f"{name}: mean of the worst level's accuracy", None, worst_level))
     return Evidence(tuple(compared), seeds=size.seeds)
 
 
@@ -244,23 +270,34 @@ CLAIMS = (
         "At uniform attention all tokens of level 1 are equal, so for every single input the gradient of all later levels is exactly "
         "zero, for hinge, logistic and exponential losses.",
         EIGHT, _start,
+        domain=DEEP,
     ),
     Claim(
         "RS-15", PAPER, "Thm 3.3", "identity",
-        "After s updates levels up to s are exact, level s+1 has a signal and later levels have none: one level per update, T-1 "
-        "updates in all.",
+        "After s updates levels up to s are exact, level s+1 has a signal and later levels have none: one level per update. T updates bring "
+        "softmax(W) within eps = 1/(1/2 + e^{2 eta}/(d-2)) of softmax(W*) in every column, as the theorem says; T-1 do so already, since the "
+        "last level reads only its two children. (eta above RS-16's threshold.)",
         LONG, _stepwise,
+        domain=Domain(
+            {**DEEP.ranges, "rate": Real(1.0, 5.0)},
+            lambda size: chosen(size) and size.rate > 1.01 * sign_dynamics.generation_threshold("parity", size.bits),
+            "the secret bits are among the bits, and one step generates a level right (RS-16)",
+        ),
+        departures=("Until an audit 'T updates' stood here as an erratum, though T-1 sufficing does not refute it, and the theorem's bound was not "
+                    "measured. The theorem leaves eta's constant open; eps here is Thm 3.1's for one step at the given rate.",),
     ),
     Claim(
         "RS-16", PAPER, "Eq. 69", "identity",
         "A level is generated right for every input after one sign step iff e^{2 eta} > (D-2)(3+2 sqrt 2)/2 for PARITY, "
         "> 3(D-2)/2 for AND and OR.",
         {"tiny": Idle(8, 8), "quick": Idle(10, 8)}, _thresholds,
+        domain=TREES,
     ),
     Claim(
         "RS-17", PAPER, "Eq. 68", "inequality",
         "|xi - xi*| <= eps, the column error, and some input attains it; the paper's 2 eps is loose.",
         {"tiny": Stepped(8, 8, 1.5, 1), "quick": Stepped(8, 8, 1.5, 1)}, _deviation,
+        domain=Domain({**TREES.ranges, "rate": Real(0.1, 4, log=True)}, chosen, CHOSEN),
         departures=("That some input attains the bound was shown, not asserted, until a review, which had seen a ratio of 1.0000 measured.",),
     ),
     Claim(
@@ -268,13 +305,23 @@ CLAIMS = (
         "A learned level's gradient is lambda1 lambda2 (D-2)(I-J) on children and -2 lambda1 lambda2 (I-J) elsewhere; under sign "
         "descent it is not negligible.",
         {"tiny": Stepped(8, 8, 1.5, 1), "quick": Stepped(8, 8, 1.5, 1)}, _residual,
+        domain=Domain({**TREES.ranges, "rate": Real(0.5, 4, log=True)}, chosen, CHOSEN),
     ),
     Claim(
         "RS-19", PAPER, "Fig. 6, freeze rule", "finite",
-        "With 50,000 samples PARITY is learned with and without freezing learned levels, AND and OR only with it: sampled signs of a "
-        "learned level err, siblings part, and its tokens go wrong after a later update (they may come right again after the next).",
-        {"tiny": Frozen(seeds=2, gates=("and",)), "quick": Frozen(), "paper": Frozen(seeds=100)}, _frozen,
+        "With 50,000 samples (or fewer of fewer bits: 6.25 d^3 or more) and a rate of 4 or more PARITY is learned with and without freezing "
+        "learned levels, and stays so; AND and OR only with it: sampled signs of a learned level err, siblings part, and its tokens go wrong "
+        "after a later update (they may come right again after the next).",
+        {"tiny": Frozen(12, 8, samples=11_000, seeds=2, gates=("and",)), "quick": Frozen(), "paper": Frozen(seeds=100)}, _frozen,
+        domain=Domain(
+            {"bits": Between(8, 16), "sparsity": Powers(8, 16), "rate": Real(4, 6), "samples": Between(4_000, 30_000, 1_000),
+             "updates": Between(4, 8), "seeds": Between(2, 6), "gates": Among(("and",), ("or",), ("parity",))},
+            lambda size: chosen(size) and size.samples >= 6.25 * size.bits**3,
+            "the secret bits are among the bits, and chains are 6.25 d^3 or more, as at d = 20: with them a first sign of PARITY is 5 standard "
+            "errors from 0",
+        ),
         departures=("That siblings part and that an exact level goes wrong was said and not measured until a review; 'after a later update' "
-                    "came after level 1 of AND was seen to be wrong after updates 2 and 4 and right after update 3.",),
+                    "came after level 1 of AND was seen to be wrong after updates 2 and 4 and right after update 3.",
+                    "Siblings were looked at after the last update alone until an audit: on one fixed set of chains they part and meet by turns."),
     ),
 )  # fmt: skip

@@ -1,16 +1,19 @@
 """Claims about the functions and the activations: no training."""
 
+import dataclasses
+
 import jax.numpy as jnp
 import numpy as np
 
-from ...ledger import Claim, Evidence, equal
+from ...errors import require
+from ...ledger import Between, Claim, Domain, Evidence, Powers, equal
 from ...models import policy_for
 from ...supervision import assignments
 from ...tasks import GATES as KNOWN
 from ...tasks import Boolean
 from ...theory.precision import in_float64
 from .exact import secret_of
-from .setting import GATES, PAPER, Tree
+from .setting import CHOSEN, GATES, PAPER, Tree, chosen
 
 
 def _functions(size: Tree) -> Evidence:
@@ -38,8 +41,16 @@ def _functions(size: Tree) -> Evidence:
     return Evidence(tuple(equal(f"{name}: inputs that differ", 0, count, 0) for name, count in wrong.items()))
 
 
+@dataclasses.dataclass(frozen=True)
+class Line:
+    points: int = 41  # at which the two activations are compared, from -1 to 1
+
+    def __post_init__(self):
+        require(self.points >= 3, f"a line has its ends and a middle: points={self.points}; use 3 or more")
+
+
 @in_float64
-def _activations(size: Tree) -> Evidence:
+def _activations(size: Line) -> Evidence:
     pairs, compared = np.array([[a, b] for a in (-1, 1) for b in (-1, 1)]), []
     for name, gate in KNOWN.items():
         mean = np.asarray(policy_for(name)(jnp.asarray(pairs.sum(axis=1) / 2)))
@@ -51,7 +62,7 @@ def _activations(size: Tree) -> Evidence:
                 0,
             )
         )
-    line = jnp.linspace(-1, 1, 41)
+    line = jnp.linspace(-1, 1, size.points)
     dual = policy_for("or")(line) + policy_for("and")(-line)  # psi_or(z) = 1 - psi_and(-z)
     inside = max(float(jnp.abs(policy_for(name)(line)).max()) for name in KNOWN)
     return Evidence(
@@ -69,10 +80,13 @@ CLAIMS = (
         "The tree and the serial chain of two-bit gates compute PARITY, AND and OR of the secret bits whatever the pairing, "
         "and OR(x) = -AND(-x) at every node.",
         {"tiny": Tree(8, 4), "quick": Tree(12, 8)}, _functions,
+        domain=Domain({"bits": Between(2, 14), "sparsity": Powers(2, 8)}, chosen, CHOSEN),
     ),
     Claim(
         "RS-2", PAPER, "Table 1", "identity",
-        "phi_2(a, b) = sign(2 psi((a+b)/2) - 1), with equality before the sign, for PARITY, AND, OR and also NAND, NOR, XOR.",
-        {"tiny": Tree(), "quick": Tree()}, _activations,
+        "phi_2(a, b) = sign(2 psi((a+b)/2) - 1), with equality before the sign, for PARITY, AND, OR and also NAND, NOR, XOR; "
+        "psi of OR at z is 1 - psi of AND at -z, and psi ends at 0 and 1.",
+        {"tiny": Line(), "quick": Line()}, _activations,
+        domain=Domain({"points": Between(3, 1001)}),
     ),
 )  # fmt: skip
