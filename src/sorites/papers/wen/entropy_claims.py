@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...errors import require
-from ...ledger import Claim, Comparison, Evidence, at_least, equal, shown
+from ...ledger import Between, Claim, Comparison, Domain, Evidence, at_least, equal, shown
 from ...probes.attention import head_entropies
 from ...probes.pretrained import entropies, problems
 from ...theory.precision import in_float64
@@ -102,6 +102,6 @@ CLAIMS = (
         "W25", PAPER, "Equation 1", "identity",
         "Ent = min over tokens i >= 2 of H(P[i]) / log i lies in [0, 1]: 1 for uniform, 0 for one-hot attention, "
         "1 - log 2 / log 2m for uniform over half of 2m tokens.",
-        {"tiny": Lengths(8), "quick": Lengths()}, _definition,
+        {"tiny": Lengths(8), "quick": Lengths()}, _definition, domain=Domain({"tokens": Between(4, 256)}),
     ),
 )  # fmt: skip
