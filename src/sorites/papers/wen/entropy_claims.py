@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import random
 
 import jax.numpy as jnp
 import numpy as np
@@ -54,6 +55,19 @@ class Pretrained:
     problems: int = 100
 
 
+class Path:
+    """A folder or a file of the user's; drawn: none."""
+
+    def __contains__(self, value: object) -> bool:
+        return isinstance(value, str)
+
+    def draw(self, generator: random.Random) -> str:
+        return ""
+
+    def __str__(self) -> str:
+        return "a folder or file, or none"
+
+
 CONFOUND = (
     "The question is the same in both texts and a causal model attends to it alike, so the two differ through the answer's "
     "tokens only, and a minimum over more tokens is smaller whatever they say. The controls hold the length fixed."
@@ -97,6 +111,10 @@ CLAIMS = (
         "Worked answers are read with sparser attention than bare ones by a pretrained model, and sparser still by one tuned on "
         "them, for most heads sorted within their layer.",
         {"quick": Pretrained(), "tiny": Pretrained()}, _pretrained, expected="inconclusive",
+        domain=Domain(
+            {"model": Path(), "specialised": Path(), "data": Path(), "problems": Between(25, 1319)},  # pyright: ignore[reportArgumentType]
+            because="GSM8K's test set has 1,319 problems; without a model's folder nothing is measured",
+        ),
     ),
     Claim(
         "W25", PAPER, "Equation 1", "identity",
