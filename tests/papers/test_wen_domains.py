@@ -22,7 +22,7 @@ from sorites.papers.wen.entropy_claims import Pretrained
 from sorites.papers.wen.experiments import FreshData, RepeatedData, Watched
 from sorites.papers.wen.gpt_claims import Entropies, repeats_help
 from sorites.papers.wen.need_claims import Growth
-from sorites.papers.wen.representation_claims import Learners, Networks
+from sorites.papers.wen.representation_claims import Learners, Networks, Precision
 from sorites.theory import sparse_attention
 
 CLAIMS = papers()["wen"].claims()
@@ -76,7 +76,8 @@ def test_lemma_4_fails_in_a_narrow_table_only(monkeypatch):
 def test_precision_is_of_order_log_n(monkeypatch):
     monkeypatch.setattr(representation_claims, "learned", lambda recipe, lab: None)
     monkeypatch.setattr(representation_claims, "_trained_right", lambda recipe, outcome, digits: 1.0)
-    size = CLAIMS["W6"].parameters("tiny")
+    monkeypatch.setattr(representation_claims, "_least_bits", lambda right: 4.0)
+    size = Precision((12, 30, 100), 64, 20, 4, 1024, 192, 3)
     assert found("W6", size) == "holds"
     monkeypatch.setattr(representation_claims, "_slope", lambda needed: (4.0, 0.1))
     assert found("W6", size) == "fails"
