@@ -190,6 +190,7 @@ def _precision(size: Precision, lab: Lab) -> Evidence:
             "The exponent is not limited: the hand-built scores span n^40, so the softmax works in logarithms.",
             "The bar was 4 log2 n, above every mantissa tried at n = 100 and 200, until a review that had seen 3 to 9 bits measured; "
             "the slope was only shown until an audit, and four sizes, seen then, left it undecided at 4.5 standard errors: hence nine.",
+            "n = 10 was seen to need 7 bits, more than 2 log2 n = 6.6: hence from n = 12 on.",
         ),
     )  # fmt: skip
 
