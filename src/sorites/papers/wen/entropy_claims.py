@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...errors import require
-from ...ledger import Claim, Comparison, Evidence, at_least, equal, shown
+from ...ledger import Among, Between, Claim, Comparison, Domain, Evidence, at_least, equal, shown
 from ...probes.attention import head_entropies
 from ...probes.pretrained import entropies, problems
 from ...theory.precision import in_float64
@@ -54,6 +54,19 @@ class Pretrained:
     problems: int = 100
 
 
+class Path(Among):
+    """A folder or a file of the user's; drawn: none."""
+
+    def __init__(self):
+        super().__init__("")
+
+    def __contains__(self, value: object) -> bool:
+        return isinstance(value, str)
+
+    def __str__(self) -> str:
+        return "a folder or file, or none"
+
+
 CONFOUND = (
     "The question is the same in both texts and a causal model attends to it alike, so the two differ through the answer's "
     "tokens only, and a minimum over more tokens is smaller whatever they say. The controls hold the length fixed."
@@ -97,11 +110,15 @@ CLAIMS = (
         "Worked answers are read with sparser attention than bare ones by a pretrained model, and sparser still by one tuned on "
         "them, for most heads sorted within their layer.",
         {"quick": Pretrained(), "tiny": Pretrained()}, _pretrained, expected="inconclusive",
+        domain=Domain(
+            {"model": Path(), "specialised": Path(), "data": Path(), "problems": Between(25, 1319)},
+            because="GSM8K's test set has 1,319 problems; without a model's folder nothing is measured",
+        ),
     ),
     Claim(
         "W25", PAPER, "Equation 1", "identity",
         "Ent = min over tokens i >= 2 of H(P[i]) / log i lies in [0, 1]: 1 for uniform, 0 for one-hot attention, "
         "1 - log 2 / log 2m for uniform over half of 2m tokens.",
-        {"tiny": Lengths(8), "quick": Lengths()}, _definition,
+        {"tiny": Lengths(8), "quick": Lengths()}, _definition, domain=Domain({"tokens": Between(4, 256)}),
     ),
 )  # fmt: skip

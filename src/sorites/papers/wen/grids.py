@@ -142,6 +142,11 @@ PAPER_NET: dict[str, Any] = {
 _slower: dict[str, Any] = PAPER_NET | {"rates": (6e-5,)}
 _deep: dict[str, Any] = PAPER_NET | {"compute": "bfloat16"}  # float32 master weights
 _three: dict[str, Any] = _deep | {"rates": (6e-5, 8e-5, 1e-4)}
+AT_PAPER_SCALE = (
+    "At paper scale nets of two layers or more, in figures 4, 9 and 10 all nets, multiply in bfloat16 (weights stay float32); "
+    "accuracy is measured every 8,192 sequences, by the released code every 2,048."
+)
+PROBED = "Entropy is that of 128 of the 2,048 held-out sequences."
 SECRET = (1, 2, 3, 7, 12, 13, 14, 16, 18, 19, 22, 24, 25, 26, 27, 29, 33, 34, 36, 38)  # of the released code, figure 3b
 NINE = (1, 2, 3, 4, 6, 8)  # layers and heads of figure 9
 LARGE: dict[str, Any] = {  # what an accelerator does in minutes to hours; captions say what the paper has more of

@@ -8,7 +8,7 @@ from matplotlib.ticker import MaxNLocator
 from ...drawing import COLOURS, new_figure
 from ..figure import Figure, Frames
 from .frames import measure
-from .grids import LARGE, SMALLEST, Maps
+from .grids import AT_PAPER_SCALE, LARGE, SMALLEST, Maps
 
 
 def _draw(frames: Frames, size: Maps):
@@ -82,7 +82,8 @@ def _find(frames: Frames, size: Maps) -> str:
 
 CAPTION = (
     "Attention of the thoughts of one held-out sequence; red squares mark the secret bit that each thought adds. The released "
-    "code and the text say (n=40, k=20); the caption of figure 8 and Appendix C.2 print other numbers."
+    "code and the text say (n=40, k=20); the caption of figure 8 and Appendix C.2 print other numbers. "
+    + AT_PAPER_SCALE
 )
 FIGURES = (
     Figure(

@@ -6,12 +6,12 @@ import math
 import jax.numpy as jnp
 import numpy as np
 
-from ...ledger import Claim, Comparison, Evidence, at_most, equal, shown
+from ...ledger import Among, Between, Claim, Comparison, Domain, Evidence, at_most, equal, shown
 from ...statistics import log_log_slope
 from ...theory import sparse_attention as law
 from ...training import Lab
 from .setting import PAPER
-from .three_steps import DECOUPLED, TINY, Outcome, Recipe, learned
+from .three_steps import DECOUPLED, RECIPES, TINY, Outcome, Recipe, learned
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,7 +57,7 @@ def _growth(size: Growth, lab: Lab) -> Evidence:
             *(shown(f"smallest B at n = {bits}", None, samples) for bits, samples in least.items()),
             *(shown(f"log10 log n from which {name}", None, value) for name, value in starts.items()),
         ),
-        seeds=size.seeds * len(size.sizes) * len(size.batches),
+        seeds=size.seeds * sum(len(each) for each in found.values()),  # a size stops at the first B that is always right
         departures=(DECOUPLED, "b[n+1] is uniform: with the constant token the leak of Lemma 21's large entry, not B, limits."),
     )  # fmt: skip
 
@@ -91,11 +91,15 @@ CLAIMS = (
         "W19", PAPER, "Theorem 3", "trend",
         "The batch that three steps need grows at most linearly in n, up to logarithms.",
         {"tiny": Growth((12, 24, 36), (256, 512, 1024, 2048), 4, 512, 192, 3), "quick": Growth()}, _growth,
+        domain=Domain({
+            "sizes": Among((12, 24, 36), (16, 32, 64), (20, 40, 80), (30, 60, 120)), "sparsity": Between(4, 8),
+            "width": Between(512, 1024, 128), "neurons": Between(192, 384, 32), "seeds": Between(3, 6),
+        }, where=lambda size: 2 * size.sparsity <= min(size.sizes), because="half of the bits are idle"),
     ),
     Claim(
         "W20", PAPER, "Sec. 3.3, phases 1 to 3", "finite",
         "Each of the three steps is needed: without step one A gets no gradient at all, with attention frozen in step two the "
         "thoughts stay at chance, without step three they are not all right.",
-        {"tiny": TINY, "quick": Recipe()}, _necessary,
+        {"tiny": TINY, "quick": Recipe()}, _necessary, domain=RECIPES,
     ),
 )  # fmt: skip

@@ -9,7 +9,7 @@ from matplotlib.ticker import EngFormatter, MaxNLocator
 from ...drawing import COLOURS, new_figure
 from ..figure import Figure, Frames
 from .frames import measure
-from .grids import LARGE, SMALLEST, Repetitions, shape
+from .grids import AT_PAPER_SCALE, LARGE, PROBED, SMALLEST, Repetitions, shape
 
 PALETTE = [ink for name, ink in COLOURS.items() if name != "yellow"]
 
@@ -221,7 +221,13 @@ def _draw_grid(frames: Frames, size: Repetitions):
 
 
 TINY = Repetitions(bits=12, sparsity=2, sizes=(300, 1000), presentations=10_000, seeds=1, **SMALLEST)
-ALL = "Adam with linear decay of the rate; the held-out inputs are never trained on. "
+ALL = (
+    "Adam with linear decay of the rate; the held-out inputs are never trained on. "
+    + AT_PAPER_SCALE
+    + " "
+    + PROBED
+    + " "
+)
 FIGURES = (
     Figure(
         "wen/4", "Many passes over a small set, without the chain",

@@ -22,6 +22,13 @@ def counted(size: Any) -> None:
             )
 
 
+def by_chance(share: float, trials: int) -> float:
+    """How far above its chance a share of trials comes in less than 1 of 100,000 cases (binomial)."""
+    from scipy import stats
+
+    return float(stats.binom.isf(1e-5, trials, share)) / trials - share
+
+
 def secret_fits(bits: int, sparsity: int, least: int = 1) -> None:
     require(
         least <= sparsity <= bits,

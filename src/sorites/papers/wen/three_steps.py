@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
 from ...errors import require
-from ...ledger import alone
+from ...ledger import Between, Domain, alone
 from ...models.sparse_block import (
     Forward,
     SparseBlock,
@@ -78,6 +78,22 @@ class Recipe:
 
 
 TINY = Recipe(20, 4, 1024, 192, 4096, seeds=2)  # for tests
+LEARNS = (
+    "k is at most n/3; below d = 2048, m = 192 or B = 4096 the large entry of i = n+1 leaks, or the neurons' imbalance or the "
+    "batch's noise comes near the margin"
+)
+RECIPES = Domain(
+    {
+        "bits": Between(16, 40),
+        "sparsity": Between(4, 10),
+        "width": Between(2048, 4096, 256),
+        "neurons": Between(192, 384, 32),
+        "samples": Between(4096, 8192, 1024),
+        "seeds": Between(2, 4),
+    },
+    where=lambda size: 3 * size.sparsity <= size.bits,
+    because=LEARNS,
+)
 DECOUPLED = (
     "The rates of Assumption 2 begin to hold beyond n = 10^43; here W and A have rates of their own, chosen for the size "
     "(three_steps.py). The last step's rate is 16 m eps / 3."
