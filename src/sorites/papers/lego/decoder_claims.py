@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...errors import require
-from ...ledger import Claim, Comparison, Evidence, at_least, at_most, equal, shown
+from ...ledger import Between, Claim, Comparison, Domain, Evidence, at_least, at_most, equal, shown
 from ...models import decoder
 from ...statistics import mean_interval
 from ...tasks import Chain, Lego
@@ -120,12 +120,18 @@ def _diluted(size: Study, lab: Lab) -> Evidence:
     )
 
 
+IDENTITY = "the output map of attention starts as the identity"
 CLAIMS = (
     Claim(
         "L19", PAPER, "Fig. 5", "identity",
         "Without positions, permuting the predicates permutes attention and changes neither predictions nor rollouts; "
         "learned, rotary and linear-bias positions break this.",
         {"tiny": Permuted(4, 8, 8, 4), "quick": Permuted()}, _permuted,
+        departures=(IDENTITY,),
+        domain=Domain(
+            {"length": Between(3, 12), "variables": Between(5, 40), "width": Between(8, 48, 4), "samples": Between(4, 32)},
+            lambda size: size.length < size.variables, "a sentence of length L has L+1 different variables",
+        ),
     ),
     Claim(
         "L20", PAPER, "Fig. 6, 7", "trend",
@@ -138,6 +144,11 @@ CLAIMS = (
             "1500 steps in three seeds, after which S5 is not solved: 3000 take two minutes and do not decide it either (C6's predicate -0.002 to 0.003)",
             "in the recorded decoder of width 256 (three seeds) both fall on C6, the predicate on S5; S5's answer falls in each "
             "seed (0.016 to 0.048), undecided by its interval",
+            IDENTITY,
+        ),
+        domain=Domain(
+            {"variables": Between(42, 84), "steps": Between(300, 1_500, 300), "seeds": Between(1, 2)},
+            because="members beyond these take minutes; two seeds seldom decide",
         ),
     ),
 )  # fmt: skip
