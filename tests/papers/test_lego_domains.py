@@ -2,11 +2,13 @@
 
 import dataclasses
 
+import numpy as np
 import pytest
 from battery import LAB
 
 from sorites.ledger import Between, Powers, anywhere, verify_at
 from sorites.papers.lego import attention_claims, data_claims, feature_claims, length_claims
+from sorites.papers.lego.decoder_claims import above_zero
 from sorites.papers.lego.feature_claims import Power, correlated, often
 from sorites.papers.registry import papers
 
@@ -120,3 +122,16 @@ def test_the_promise_of_concentration_needs_a_large_ceiling():
 def test_another_bound_of_the_attention_error_fails(monkeypatch, name, value):
     monkeypatch.setattr(length_claims, name, value)
     assert judged("L17") == "fails"
+
+
+@pytest.mark.parametrize(
+    ("seeds", "verdict"),
+    [
+        ((1.0,), None),
+        ((1.0, 1.1, 0.9), True),
+        ((-1.0, -1.1, -0.9), None),
+        ((-1.0, -1.1, -0.9, -1.05, -0.95, -1.0), False),
+    ],
+)
+def test_few_seeds_do_not_refute_a_mean(seeds, verdict):
+    assert above_zero("fall", np.array(seeds)).holds is verdict
