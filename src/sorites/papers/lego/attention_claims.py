@@ -324,7 +324,7 @@ CLAIMS = (
     Claim(
         "L14", PAPER, "(19), (20), Sec. 6.2", "trend",
         "Per path length s of the scores the attention error falls as exp(-s/sqrt 2) on C6 at any step, and over the second half of a "
-        "path of 13.8 or more at no more than two thirds of that pace on S4, however fine the steps are, and on S5; S3's pace "
+        "path of 13.8 or more at no more than two thirds of that pace on S4, with steps refined 1, 4 and 16 times, and on S5; S3's pace "
         "rises with every refinement: its slowness is one of steps. More is left the larger n is.",
         {"tiny": Plateau(60, 3.0, 300, actions=("S4",), clippings=(2.0, 4.0)), "quick": Plateau()}, _plateau,
         departures=(
