@@ -106,7 +106,7 @@ def test_powers_of_a_noisy_number(power):
         (lambda: Theory(slowing=0.0), "slowing=0"),
         (lambda: Theory(rate=-0.1), "rate=-0.1"),
         (lambda: Theory(steps=0), "steps=0"),
-        (lambda: Plateau(actions=("S3",)), "two actions"),
+        (lambda: Plateau(actions=()), "name one"),
         (lambda: Dilution(60, lengths=(2, 32)), "length=64"),
         (lambda: Dilution(lengths=(2,)), "two lengths"),
         (lambda: Longer(60, lengths=(2, 64)), "length=64"),

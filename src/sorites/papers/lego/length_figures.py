@@ -141,7 +141,9 @@ def _find_stages(frames: Frames, size: Study) -> str:
 
 
 STATED = (
-    "The paper states one layer, two heads, Adam 1e-4 and 300 epochs; every other choice is a field of the setting."
+    "The paper states one layer, two heads, Adam 1e-4 and 300 epochs; every other choice is a field of the setting. Here "
+    f"fresh sentences in every step stand for the epochs ({LARGE.steps:,} steps at paper scale), and the output map of "
+    "attention starts as the identity."
 )
 FIGURES = (
     Figure(

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ...ledger import Claim, Evidence, at_most, worst
+from ...ledger import Between, Claim, Domain, Evidence, Real, at_most, worst
 from ...models.features import Features
 from ...models.routing import Masses, Routing, mixed, uniform
 from ...tasks.actions import action_named
@@ -98,17 +98,18 @@ def _attention_formulas(size: Theory) -> Evidence:
     )
 
 
+DOMAIN = Domain({"variables": Between(3, 400), "clipping": Real(0.5, 8.0)})  # no step is taken
 CLAIMS = (
     Claim(
         "L10", PAPER, "Lemmas D.10, D.14, D.26", "identity",
         "With uniform attention and cyclic features the listed combinations have preactivations B/3 (first answer), 0, B/2 "
         "or B (second answer, by which of g1=g2, y0=y1 hold), and all others lie lower as stated.",
-        {"tiny": Theory(20), "quick": Theory()}, _uniform_table, departures=(FINITE,),
+        {"tiny": Theory(20), "quick": Theory()}, _uniform_table, departures=(FINITE,), domain=DOMAIN,
     ),
     Claim(
         "L11", PAPER, "(D.36), Lemmas E.13, E.25", "identity",
         "Preactivations are (1 - 2 epsilon) B for the right class of C_n, and (p2 - a0) V(g) + (a1 - p1) V(y), (p2 - a1) "
         "V(g) + (a0 - p1) V(y) for right and stale classes of any action.",
-        {"tiny": Theory(20), "quick": Theory()}, _attention_formulas, departures=(FINITE,),
+        {"tiny": Theory(20), "quick": Theory()}, _attention_formulas, departures=(FINITE,), domain=DOMAIN,
     ),
 )  # fmt: skip

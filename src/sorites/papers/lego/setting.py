@@ -30,7 +30,12 @@ from ...training.lego_theory import (
 PAPER = "lego"
 ROUNDING = 1e-10  # float64 sums of a few thousand terms of size up to a hundred
 LENGTHS = (5, 10, 20, 40, 80, 160)
-FINITE = "smoothed ReLU with q=4 and width 0.5; features at their converged shape (Thm B.1, C.1, finite n)"
+PLAIN_SRELU = "the smoothed ReLU is zero below 0: neither Def. 3.4, which rises to rho/q there, nor Assumption B.2"
+FROZEN = "variable slots are frozen (Assumption B.1); classes that are no values are untrained, their logits constant"
+FINITE = (
+    "features at their converged shape (Thm B.1, C.1, finite n) under a smoothed ReLU with q=4 and width 0.5 that is zero "
+    f"below 0 (neither Def. 3.4 nor Assumption B.2); {FROZEN}"
+)
 STEPS = "normalised steps rate/(1+t/slowing): plain descent converges only logarithmically at finite size"
 
 
@@ -175,6 +180,7 @@ def _learned(spec: tuple[Learning, int]) -> FeatureHistory:
 
 CYCLIC3 = Learning("C3", spread=1e-3, rate=40.0, steps=20_000)
 CYCLIC6 = Learning("C6", 50, 24, 1e-3, rate=40.0, steps=20_000)
+CYCLIC4 = Learning("C4", 40, 16, 1e-3, rate=40.0, steps=20_000)
 SYMMETRIC3 = Learning("S3", spread=1e-3, rate=40.0, steps=30_000)
 SYMMETRIC4 = Learning("S4", 50, 16, 1e-3, rate=40.0, steps=30_000)
 

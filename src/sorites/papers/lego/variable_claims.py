@@ -9,11 +9,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...errors import require
-from ...ledger import Claim, Evidence, at_least, at_most, shown
+from ...ledger import Among, Between, Claim, Domain, Evidence, Real, at_least, at_most, shown
 from ...models.srelu import SReLU
 from ...tasks.actions import action_named
 from ...tasks.lego import SLOTS, Vocabulary
-from .setting import PAPER
+from .setting import PAPER, PLAIN_SRELU
 
 
 @dataclasses.dataclass(frozen=True)
@@ -116,7 +116,13 @@ CLAIMS = (
             "constants 3 and 1 for the O() of the statement",
             "with C3 the bars 3/|G| and 3/|Y| were 1 until a review, which had seen 0.054 measured; now C6 with 1/|G| and 1/|Y|, "
             "and slots 3 and 4, seen at 0.03 to 0.05, are looked at too",
-            "q=4, rho=0.5, sigma_0=3e-3, C_B=2",
+            PLAIN_SRELU, "q=4, rho=0.5, sigma_0 far below d^{-1/2}, C_B=2",
+        ),
+        domain=Domain(
+            {
+                "action": Among("C4", "C6"), "variables": Between(5, 10), "neurons": Between(2, 6),
+                "spread": Real(1e-3, 5e-3), "rate": Real(30, 60), "steps": Between(3_000, 6_000, 500), "seeds": Between(1, 2),
+            },
         ),
     ),
 )  # fmt: skip
