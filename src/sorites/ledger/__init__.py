@@ -19,6 +19,7 @@ from .domain import Between as Between
 from .domain import Domain as Domain
 from .domain import Powers as Powers
 from .domain import Real as Real
+from .domain import Text as Text
 from .verify import Verdict as Verdict
 from .verify import alone as alone
 from .verify import anywhere as anywhere

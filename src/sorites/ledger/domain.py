@@ -92,7 +92,20 @@ class Among:
         return " or ".join(map(str, self.values))
 
 
-Range = Between | Powers | Real | Among
+class Text:
+    """Any text, as a path; drawn: none."""
+
+    def __contains__(self, value: Any) -> bool:
+        return isinstance(value, str)
+
+    def draw(self, generator: random.Random) -> str:
+        return ""
+
+    def __str__(self) -> str:
+        return "any text"
+
+
+Range = Between | Powers | Real | Among | Text
 
 
 @dataclasses.dataclass(frozen=True)

@@ -157,7 +157,7 @@ def coupled_times(bits: int, sparsity: int, share: float) -> tuple[float, float]
         return speed * jnp.stack([1 + 16 * p**2 * s**2, (4 * s**2) ** 2])
 
     alone, stage = (reward_flow.escape_time(int(many), tokens, share) for many in keys)
-    flow = gradient_flow(eqx.filter_jit(field), np.zeros(2), np.linspace(0, alone + 4 * stage, 4001))
+    flow = gradient_flow(eqx.filter_jit(field), np.zeros(2), np.linspace(0, alone + 4 * stage, 4001))  # pyright: ignore[reportArgumentType]
     growth = np.exp(flow.states)
     first, second = (growth / (keys - 2 + 2 * growth)).T
     return reached(flow.times, first, share), reached(flow.times, second, share)

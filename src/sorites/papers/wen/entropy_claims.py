@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...errors import require
-from ...ledger import Among, Between, Claim, Comparison, Domain, Evidence, at_least, equal, shown
+from ...ledger import Between, Claim, Comparison, Domain, Evidence, Text, at_least, equal, shown
 from ...probes.attention import head_entropies
 from ...probes.pretrained import entropies, problems
 from ...theory.precision import in_float64
@@ -54,19 +54,6 @@ class Pretrained:
     problems: int = 100
 
 
-class Path(Among):
-    """A folder or a file of the user's; drawn: none."""
-
-    def __init__(self):
-        super().__init__("")
-
-    def __contains__(self, value: object) -> bool:
-        return isinstance(value, str)
-
-    def __str__(self) -> str:
-        return "a folder or file, or none"
-
-
 CONFOUND = (
     "The question is the same in both texts and a causal model attends to it alike, so the two differ through the answer's "
     "tokens only, and a minimum over more tokens is smaller whatever they say. The controls hold the length fixed."
@@ -111,7 +98,7 @@ CLAIMS = (
         "them, for most heads sorted within their layer.",
         {"quick": Pretrained(), "tiny": Pretrained()}, _pretrained, expected="inconclusive",
         domain=Domain(
-            {"model": Path(), "specialised": Path(), "data": Path(), "problems": Between(25, 1319)},
+            {"model": Text(), "specialised": Text(), "data": Text(), "problems": Between(25, 1319)},
             because="GSM8K's test set has 1,319 problems; without a model's folder nothing is measured",
         ),
     ),
