@@ -20,6 +20,11 @@ PACKAGE = Path(sorites.__file__).parent
 def place(tmp_path, monkeypatch):
     """A folder on the path; returns a function that writes a file and one that asks for a key in a new process."""
     monkeypatch.syspath_prepend(tmp_path)
+    names = ("mine", "helper", "deeper", "lazy", "other")
+
+    def forget():
+        for name in [name for name in sys.modules if name.split(".")[0] in names]:
+            del sys.modules[name]
 
     def write(name, text):
         path = tmp_path / name
@@ -31,9 +36,9 @@ def place(tmp_path, monkeypatch):
         source._seen.clear()
         return code_of(modules)
 
+    forget()
     yield write, key
-    for name in [name for name in sys.modules if name.split(".")[0] in ("mine", "helper", "deeper", "lazy", "other")]:
-        del sys.modules[name]
+    forget()
 
 
 USES = {

@@ -30,7 +30,8 @@ def execute(options: Any) -> int:
         seeds = int(options.overrides["seeds"])
     except ValueError:
         raise SpecError(f"--seeds takes a whole number: seeds={options.overrides['seeds']!r}; give it one") from None
-    require(1 <= seeds <= MANY, f"an ensemble has 1 to {MANY:,} seeds: seeds={seeds}; use such a number")
+    require(seeds >= 1, f"an ensemble needs at least one seed: seeds={seeds}; use 1 or more")
+    require(seeds <= MANY, f"one command trains at most {MANY:,} members: seeds={seeds}; use fewer")
     with progress(options) as title:
         title("training")
         history = open_store(options).train(run, range(seeds)).history

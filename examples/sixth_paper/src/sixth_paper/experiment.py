@@ -19,7 +19,7 @@ class Chains:
 
 def run(size: Chains, sparsity: int) -> so.Run:
     task = so.Parity(size.bits, sparsity, "serial")
-    evaluation = so.Evaluation(every=5, count=500, probes=(so.Loss(), so.Outcome("rolled")))
+    evaluation = so.Evaluation(every=1, count=500, probes=(so.Loss(), so.Outcome("rolled")))
     goal = so.Until("rolled.answer", 1.0)
     taught = so.teacher_forcing(task.layout)
     stage = so.Stage(task, (taught,), so.Sampled(500), so.Adam(0.1), size.steps, evaluation, until=goal)

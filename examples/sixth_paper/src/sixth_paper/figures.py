@@ -28,7 +28,7 @@ def _draw(frames: dict[str, pl.DataFrame], size: Chains):
     ax.plot(middle["sparsity"], middle["steps"], "-D", color=COLOURS["blue"], label=f"median of {size.seeds} seeds")
     ax.set_xscale("log", base=2)
     ax.set_xticks(size.sparsities, [str(each) for each in size.sparsities])
-    ax.set_ylim(0, None)
+    ax.set_ylim(0, 1.1 * float(data["steps"].max()))  # pyright: ignore
     ax.set(xlabel="secret bits k", ylabel="steps until every held-out answer is right")
     ax.set_title(f"Teacher forcing on serial parity, {size.bits} bits")
     ax.legend()
