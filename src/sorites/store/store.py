@@ -193,11 +193,10 @@ class Store:
         absent = {member.id: place for place, member in enumerate(members) if member.id not in found}
         for places in _even(list(absent.values()), group):
             open_aside(self.root, "probe").rmdir()  # a store that cannot be written says so before the training
-            with reserved(self.root, [members[place].id for place in places]) as waited:
-                if waited:  # somebody else may have trained them
-                    there = self._load({members[place].id for place in places}, runs[0], keep)
-                    found, self.taken = found | there, self.taken + len(there)
-                    places = [place for place in places if members[place].id not in there]
+            with reserved(self.root, [members[place].id for place in places]):
+                there = self._load({members[place].id for place in places}, runs[0], keep)  # somebody else's, by now
+                found, self.taken = found | there, self.taken + len(there)
+                places = [place for place in places if members[place].id not in there]
                 if not places:
                     continue
                 begun, chosen = time.perf_counter(), [members[place] for place in places]
