@@ -58,7 +58,9 @@ def main() -> None:
             accuracy = history.metrics["forced.chain"][member]
             seen = np.isfinite(accuracy)
             solved = bool(history.solved_at[member] >= 0)
-            steps = history.solved_at[member] if solved else min(history.samples[member] // net.batch, budget // net.batch)
+            steps = (
+                history.solved_at[member] if solved else min(history.samples[member] // net.batch, budget // net.batch)
+            )
             rows.append({"shape": options.shape, "chain": options.chain, "bits": bits, "sparsity": k, "seed": seed,
                          "rate": rate, "solved": solved, "samples": int(steps) * net.batch,
                          "diverged": bool(history.diverged[member]), "last_accuracy": float(accuracy[seen][-1]),
