@@ -74,6 +74,14 @@ def test_answers_and_levels(task, secret, chains):
     assert share[1] == found["padded.answer"] == found["padded.chain"] < 1
 
 
+@pytest.mark.parametrize("count", [230, 492, 647, 1006, 3148])  # where n * (1/n) is not 1 in float32
+def test_all_right_is_exactly_one_for_any_number_of_chains(task, secret, count):
+    model, chains = solved(task, secret, gated), task.sample(secret, jax.random.key(2), count)
+    found = jax.jit(lambda: Outcome("padded")(model, task, secret, chains, ()))()
+    assert float(found["padded.answer"]) == 1 and float(found["padded.chain"]) == 1
+    assert np.all(np.asarray(found["padded.levels"]) == 1)
+
+
 def test_a_model_that_reads_its_thoughts_answers_by_rolling_out(task, secret, chains):
     model = solved(task, secret, positional)
     assert Outcome("rolled")(model, task, secret, chains, ())["rolled.answer"] == 1

@@ -3,7 +3,8 @@
 import abc
 
 import equinox as eqx
-from jaxtyping import Array, Float
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float
 
 from ..models import AbstractModel
 from ..supervision import Supervision
@@ -22,3 +23,9 @@ class AbstractProbe(eqx.Module):
         chains: Chain,
         taught: tuple[Supervision, ...],
     ) -> dict[str, Float[Array, "*level"]]: ...
+
+
+def share(right: Bool[Array, "..."], axis: int | tuple[int, ...] | None = None) -> Float[Array, "..."]:
+    """The share of what is right; exactly 1 where all is. A mean over n is compiled to a product with the rounded 1/n,
+    which for many n (230, 492, 3148) is below 1 when everything is right: no goal of 1 would ever be reached."""
+    return jnp.where(jnp.all(right, axis), 1.0, jnp.mean(right, axis))

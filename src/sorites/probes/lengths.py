@@ -5,7 +5,7 @@ import jax
 import jax.numpy as jnp
 
 from ..tasks import Lego
-from .base import AbstractProbe
+from .base import AbstractProbe, share
 
 
 class LengthCurve(AbstractProbe):
@@ -21,12 +21,12 @@ class LengthCurve(AbstractProbe):
         truth = asked.numbered(secret, jnp.arange(self.count, dtype=jnp.uint32), held_out=True)
         tokens = model.write(truth, jax.random.key(0), "greedy")
         right = (tokens == truth.tokens)[length + 1 :]  # step slot batch
-        good = jnp.cumprod(right[:, 4], axis=0).mean(axis=1)
+        good = share(jnp.cumprod(right[:, 4], axis=0) > 0, axis=1)
         rows = model.attend(truth.with_tokens(tokens))[0].mean(axis=(0, 3))  # step position
         step = jnp.arange(length)
         found = {
-            "values": jnp.mean(jnp.all(right[:, 4], axis=0)),
-            "clauses": jnp.mean(jnp.all(right, axis=(0, 1))),
+            "values": share(jnp.all(right[:, 4], axis=0)),
+            "clauses": share(jnp.all(right, axis=(0, 1))),
             "predicate": rows[step, step],
             "query": rows[step, length + step],
             "rates": good / jnp.maximum(jnp.concatenate([jnp.ones(1), good[:-1]]), 1e-9),

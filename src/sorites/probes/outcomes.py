@@ -12,7 +12,7 @@ from ..errors import require
 from ..models import AbstractModel, Positional
 from ..supervision import AbstractFilter, AbstractPrefix, Own, Shown, Written, inputs_only
 from ..tasks import Layout
-from .base import AbstractProbe
+from .base import AbstractProbe, share
 
 READINGS = {
     "padded": "every thought padded, all layers read: one forward pass, as an internalised chain is tested",
@@ -47,13 +47,14 @@ class Outcome(AbstractProbe):
         truth, counted, answer = chains.tokens[layout.inputs :], task.counted(secret), task.answer(secret)
         right = jnp.all(said.right(truth), axis=1, keepdims=True)  # of every slot
         levels = np.asarray(layout.levels)[None, :] == np.arange(1, layout.depth + 1)[:, None]
-        shares = levels @ jnp.mean(right, axis=(1, 2)) / levels.sum(axis=1)
+        each = share(right, axis=(1, 2))
+        shares = jnp.where(jnp.any(levels & (each < 1)[None], axis=1), levels @ each / levels.sum(axis=1), 1.0)
         if not isinstance(counted, np.ndarray):
             shares = jnp.where(levels @ counted.astype(shares.dtype) > 0, shares, jnp.nan)
         return {
-            f"{name}.answer": jnp.mean(right[answer, 0]),
+            f"{name}.answer": share(right[answer, 0]),
             f"{name}.error": jnp.max(said.distance(truth)[answer]),
-            f"{name}.chain": jnp.mean(jnp.all(right[:, 0] | ~counted[:, None], axis=0)),
+            f"{name}.chain": share(jnp.all(right[:, 0] | ~counted[:, None], axis=0)),
             f"{name}.levels": shares,
         }
 
