@@ -8,6 +8,7 @@ from . import (
     one_step_claims,
     oracle_claims,
     published_claims,
+    radius_claims,
     tree_claims,
     variance_claims,
 )
@@ -23,6 +24,7 @@ CLAIMS = sorted(
         *one_step_claims.CLAIMS,
         *log_step_claims.CLAIMS,
         *published_claims.CLAIMS,
+        *radius_claims.CLAIMS,
     ),
     key=lambda claim: int(claim.id.removeprefix("KS-")),
 )

@@ -25,7 +25,7 @@ from ...ledger import (
     shown,
 )
 from ...statistics import mean_interval
-from ...theory import tree_law
+from ...theory import rounding, tree_law
 from ...training import Lab, Trained
 from .setting import PAPER, child_weights
 from .theorems import LogSteps, trained
@@ -44,16 +44,20 @@ def law(size: LogSteps) -> np.ndarray:
     return size.rate() * 2 * tree_law.CURVATURE / keys**2 * np.array(signals)
 
 
-def chance(size: LogSteps) -> float:
+def noises(size: LogSteps) -> list[float]:
+    """A weight's noise before rounding, by level: at most sqrt 2 K (d/N)^2 sqrt(N/n) (KS-17)."""
+    scale = math.sqrt(2) * size.rate() * 2 * tree_law.CURVATURE
+    return [scale / keys**2 * math.sqrt(keys / size.samples) for keys in size.task().layout.ends[:-1]]
+
+
+def chance(size: LogSteps, error: float = 0.0, adversarial: bool = True) -> float:
     """Of one seed, at least: all children of a level round to one integer, and no string of an untaught level passes.
-    A weight's noise is at most sqrt 2 K (d/N)^2 sqrt(N/n) (KS-17); an untaught thought says phi(S/N)."""
+    error: of the oracle, in every entry of the gradient. An untaught thought says phi(S/N)."""
     layout, found = size.task().layout, 1.0
     widest = math.acos(1 - size.threshold) / math.pi  # |S|/N below which 1 - cos(pi S/N) < eps0
-    for level, weight in enumerate(map(float, law(size)), start=1):
+    for level, (weight, noise) in enumerate(zip(map(float, law(size)), noises(size), strict=True), start=1):
         keys = layout.ends[level - 1]
-        noise = math.sqrt(2) * size.rate() * 2 * tree_law.CURVATURE / keys**2 * math.sqrt(keys / size.samples)
-        up, down = round(weight) + 0.5 - weight, weight - round(weight) + 0.5
-        inside = (math.erf(up / noise / math.sqrt(2)) + math.erf(down / noise / math.sqrt(2))) / 2
+        inside = rounding.kept(weight, noise, size.rate() * error, adversarial)
         passes = 2 * _tail(keys, math.ceil((1 + widest) / 2 * keys))
         found *= inside ** (2 * layout.levels.count(level)) * (1 - passes) ** size.strings
     return found

@@ -1,6 +1,6 @@
 """LI-1 to LI-24."""
 
-from . import gradient_claims, law_claims, residual_claims, stream_claims, training_claims, tree_claims
+from . import gradient_claims, law_claims, oracle_claims, residual_claims, stream_claims, training_claims, tree_claims
 
 CLAIMS = sorted(
     (
@@ -10,6 +10,7 @@ CLAIMS = sorted(
         *law_claims.CLAIMS,
         *residual_claims.CLAIMS,
         *training_claims.CLAIMS,
+        *oracle_claims.CLAIMS,
     ),
     key=lambda claim: int(claim.id.removeprefix("LI-")),
 )
