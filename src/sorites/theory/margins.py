@@ -1,8 +1,8 @@
 """Which margins of a loss tell children from other keys: rl-sft's Prop. E.4 for every nonincreasing loss at once.
 
 D keys are independent signs, +1 with chance p; a thought reads them evenly, xi = S/D, and scores q = 2 psi(xi) - 1. A
-loss phi(label * q) weighs an input by lambda = -phi'(margin) >= 0, and E[Gamma_child - Gamma_other] is linear in lambda:
-the sum over margins of lambda(margin) c(margin). If no c is negative, no nonincreasing loss can reverse the separation.
+loss phi(label * q) weighs an input by lambda = -phi'(margin) >= 0, and E[Gamma_child - Gamma_other] is the sum over
+margins of lambda(margin) c(margin). If no c is negative, no nonincreasing loss can reverse the separation.
 """
 
 import itertools

@@ -27,9 +27,6 @@ from .exact import (
 from .population import own
 from .setting import CHOSEN, EXACT, GATES, PAPER, Tree, chosen, require_levels
 
-    2 + math.sqrt(2)
-)  # of eps: a PARITY level with a smaller one is generated right (RS-16's threshold in eps)
-
 
 @dataclasses.dataclass(frozen=True)
 class Attained(Tree):
