@@ -1,6 +1,7 @@
-"""KS-1 to KS-28."""
+"""KS-1 to KS-33."""
 
 from . import (
+    contrast_claims,
     counting_claims,
     gradient_claims,
     log_step_claims,
@@ -10,6 +11,7 @@ from . import (
     published_claims,
     radius_claims,
     tree_claims,
+    trend_claims,
     variance_claims,
 )
 
@@ -25,6 +27,8 @@ CLAIMS = sorted(
         *log_step_claims.CLAIMS,
         *published_claims.CLAIMS,
         *radius_claims.CLAIMS,
+        *trend_claims.CLAIMS,
+        *contrast_claims.CLAIMS,
     ),
     key=lambda claim: int(claim.id.removeprefix("KS-")),
 )

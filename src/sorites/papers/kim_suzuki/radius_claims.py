@@ -49,7 +49,7 @@ def counted(name: str, close: int, seeds: int, expected: float) -> Comparison:
     from scipy import stats
 
     if expected >= LIKELY:
-        needed = math.ceil(LIKELY * seeds)
+        needed = math.floor(LIKELY * seeds)
         rare = stats.binom.cdf(close, seeds, expected) < ALARM
         return Comparison(f"{name} ≥", needed, close, 0, True if close >= needed else False if rare else None)
     if expected <= UNLIKELY:

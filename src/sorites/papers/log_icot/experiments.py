@@ -12,6 +12,7 @@ from ...supervision import AbstractSource, Noisy, Pooled, Sampled
 from ...tasks import Boolean, Parity
 from ...theory import gated_laws, link_law, tree_law
 from ...training import CURRICULA, GD, AdamW, Evaluation, Lab, Quantised, Run, Trained, log_icot, stages
+from .unmasked import unmasked
 
 ORACLES = ("random", "adversarial")
 
@@ -34,6 +35,8 @@ class AlgorithmOne:
     seeds: int = 20
     oracle: str = "random"  # how it is wrong; adversarial: it knows the secret
     link: str = "cosine"
+    quantised: bool = True
+    mask: str = "levels"  # of Def. 1; else a name of `Unmasked`
 
     def task(self) -> Boolean:
         return Parity(self.bits, self.sparsity)
@@ -71,10 +74,12 @@ class AlgorithmOne:
         source: AbstractSource = Sampled(self.samples)
         if self.noise:
             source = Noisy(source, self.noise, self.oracle == "adversarial")  # pyright: ignore
-        rules = [Quantised(GD(rate)) for rate in self.rates()]  # pyright: ignore
-        evaluation = Evaluation(every=1, count=self.chains, probes=(Loss(), Outcome(), ChildMass()))
+        rules = [Quantised(GD(rate)) if self.quantised else GD(rate) for rate in self.rates()]  # pyright: ignore
+        masked = self.mask == "levels"
+        probes = (Loss(), Outcome(), ChildMass()) if masked else (Loss(), Outcome())
+        evaluation = Evaluation(every=1, count=self.chains, probes=probes)
         plan = stages(task, log_icot(task.layout), source, list(rules), 1, evaluation)
-        return Run(gated(task, self.link), plan[:only])
+        return Run(gated(task, self.link) if masked else unmasked(task, self.mask, self.link), plan[:only])
 
 
 @dataclasses.dataclass(frozen=True)

@@ -59,7 +59,7 @@ def counted(name: str, close: int, seeds: int, law: float) -> Comparison:
     from scipy import stats
 
     if law >= LIKELY:
-        needed = math.ceil(LIKELY * seeds)
+        needed = math.floor(LIKELY * seeds)
         rare = stats.binom.cdf(close, seeds, law) < ALARM
         return Comparison(f"{name} ≥", needed, close, 0, True if close >= needed else False if rare else None)
     if law <= UNLIKELY:
