@@ -18,7 +18,7 @@ CLAIMS, FIGURES = PAPER.claims(), PAPER.figures()
 
 
 def test_the_catalogue_is_complete():
-    assert list(CLAIMS) == [f"LI-{number}" for number in range(1, 25)]
+    assert list(CLAIMS) == [f"LI-{number}" for number in range(1, 31)]
     assert {f"log-icot/{name}" for name in ("1", "2a", "2b", "3", "4", "success-map", "error-law", "variants")} == set(
         FIGURES
     )

@@ -5,6 +5,7 @@ from .proportions import Interval as Interval
 from .proportions import wilson as wilson
 from .slopes import Slope as Slope
 from .slopes import log_log_slope as log_log_slope
+from .slopes import semi_log_slope as semi_log_slope
 from .survival import Growth as Growth
 from .survival import Median as Median
 from .survival import compare_growth as compare_growth

@@ -25,3 +25,8 @@ def log_log_slope(x: Num[np.ndarray, " point"], y: Num[np.ndarray, " point"]) ->
     half = float(stats.t.ppf(0.975, len(x) - 2)) * float(fit.stderr)
     slope = float(fit.slope)
     return Slope(slope, Interval(slope - half, slope + half) if math.isfinite(half) else Interval(slope, slope))
+
+
+def semi_log_slope(x: Num[np.ndarray, " point"], y: Num[np.ndarray, " point"]) -> Slope:
+    """The rate a of y ~ e^(a x) by least squares."""
+    return log_log_slope(np.exp(np.asarray(x, float)), y)

@@ -41,7 +41,7 @@ def chain_variance(bits: int, sparsity: int) -> float:
     return total
 
 
-def _subtree_sums(height: int) -> tuple[np.ndarray, np.ndarray]:
+def subtree_sums(height: int) -> tuple[np.ndarray, np.ndarray]:
     """For root +1 and root -1: the joint chance with the sum s of all nodes, index (s + size) / 2."""
     plus, minus = np.array([0.0, 0.5]), np.array([0.5, 0.0])
     for _ in range(height):
@@ -56,7 +56,7 @@ def chain_noise(bits: int, sparsity: int) -> float:
     total = 0.0
     for level in range(1, sparsity.bit_length()):
         keys, thoughts = keys_of_stage(bits, sparsity, level), sparsity // 2**level
-        plus, minus = _subtree_sums(level - 1)
+        plus, minus = subtree_sums(level - 1)
         rest = np.array([1.0])
         for _ in range(2 * (thoughts - 1)):
             rest = np.convolve(rest, plus + minus)

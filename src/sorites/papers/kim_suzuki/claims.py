@@ -1,6 +1,7 @@
-"""KS-1 to KS-28."""
+"""KS-1 to KS-33."""
 
 from . import (
+    contrast_claims,
     counting_claims,
     gradient_claims,
     log_step_claims,
@@ -8,7 +9,9 @@ from . import (
     one_step_claims,
     oracle_claims,
     published_claims,
+    radius_claims,
     tree_claims,
+    trend_claims,
     variance_claims,
 )
 
@@ -23,6 +26,9 @@ CLAIMS = sorted(
         *one_step_claims.CLAIMS,
         *log_step_claims.CLAIMS,
         *published_claims.CLAIMS,
+        *radius_claims.CLAIMS,
+        *trend_claims.CLAIMS,
+        *contrast_claims.CLAIMS,
     ),
     key=lambda claim: int(claim.id.removeprefix("KS-")),
 )

@@ -1,12 +1,13 @@
 """The learners that the hardness theorem is tried on, and their runs against an oracle."""
 
+import hashlib
 from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.flatten_util
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int, UInt64
 
 from ...models import AbstractModel, positional
 from ...models.perceptron import perceptron
@@ -72,7 +73,27 @@ class Path(NamedTuple):
     weights: Float[Array, "target step weight"]
     deviation: Float[Array, "target step"]
     told: Bool[Array, "target step"]
-    final: AbstractModel  # with a leading target axis
+
+
+class Kept(NamedTuple):
+    """What a store keeps of a path: weights as fingerprints, equal where every bit is, and the last ones."""
+
+    prints: UInt64[np.ndarray, "target step"]
+    last: Float[np.ndarray, "target weight"]
+    deviation: Float[np.ndarray, "target step"]
+    told: Bool[np.ndarray, "target step"]
+
+
+def kept(path: Path) -> dict[str, np.ndarray]:
+    """The fields of `Kept`."""
+    weights = np.asarray(path.weights)
+    prints = [[_fingerprint(step) for step in target] for target in weights]
+    found = Kept(np.array(prints, np.uint64), weights[:, -1], np.asarray(path.deviation), np.asarray(path.told))
+    return found._asdict()
+
+
+def _fingerprint(weights: np.ndarray) -> int:
+    return int.from_bytes(hashlib.sha256(weights.tobytes()).digest()[:8])
 
 
 @eqx.filter_jit
@@ -105,16 +126,16 @@ def against(
             params = eqx.apply_updates(params, updates)
             return (params, state), (jax.flatten_util.ravel_pytree(params)[0], said.deviation, said.told)
 
-        (last, _), seen = jax.lax.scan(step, (params, transformation.init(params)), None, length=steps)
-        return seen, last
+        return jax.lax.scan(step, (params, transformation.init(params)), None, length=steps)[1]
 
-    (weights, deviation, told), last = jax.lax.map(run, secrets)
-    return Path(weights, deviation, told, eqx.combine(last, static))
+    return Path(*jax.lax.map(run, secrets))
 
 
 @eqx.filter_jit
 def final_answers(
-    final: AbstractModel, taught: Supervision, task: Boolean, inputs: Array
+    start: AbstractModel, last: Float[Array, "target weight"], taught: Supervision, task: Boolean, inputs: Array
 ) -> Float[Array, "target sample"]:
-    """f of every target's last weights."""
-    return eqx.filter_vmap(lambda model: answers(model, taught, task, inputs), in_axes=eqx.if_array(0))(final)
+    """f of every target's last weights; start: the model whose weights they are."""
+    params, static = eqx.partition(start, eqx.is_inexact_array)
+    unravel = jax.flatten_util.ravel_pytree(params)[1]
+    return jax.vmap(lambda flat: answers(eqx.combine(unravel(flat), static), taught, task, inputs))(last)

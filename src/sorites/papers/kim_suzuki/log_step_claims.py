@@ -25,7 +25,7 @@ from ...ledger import (
     shown,
 )
 from ...statistics import mean_interval
-from ...theory import tree_law
+from ...theory import rounding, tree_law
 from ...training import Lab, Trained
 from .setting import PAPER, child_weights
 from .theorems import LogSteps, trained
@@ -44,16 +44,20 @@ def law(size: LogSteps) -> np.ndarray:
     return size.rate() * 2 * tree_law.CURVATURE / keys**2 * np.array(signals)
 
 
-def chance(size: LogSteps) -> float:
+def noises(size: LogSteps) -> list[float]:
+    """A weight's noise before rounding, by level: at most sqrt 2 K (d/N)^2 sqrt(N/n) (KS-17)."""
+    scale = math.sqrt(2) * size.rate() * 2 * tree_law.CURVATURE
+    return [scale / keys**2 * math.sqrt(keys / size.samples) for keys in size.task().layout.ends[:-1]]
+
+
+def chance(size: LogSteps, error: float = 0.0, adversarial: bool = True) -> float:
     """Of one seed, at least: all children of a level round to one integer, and no string of an untaught level passes.
-    A weight's noise is at most sqrt 2 K (d/N)^2 sqrt(N/n) (KS-17); an untaught thought says phi(S/N)."""
+    error: of the oracle, in every entry of the gradient. An untaught thought says phi(S/N)."""
     layout, found = size.task().layout, 1.0
     widest = math.acos(1 - size.threshold) / math.pi  # |S|/N below which 1 - cos(pi S/N) < eps0
-    for level, weight in enumerate(map(float, law(size)), start=1):
+    for level, (weight, noise) in enumerate(zip(map(float, law(size)), noises(size), strict=True), start=1):
         keys = layout.ends[level - 1]
-        noise = math.sqrt(2) * size.rate() * 2 * tree_law.CURVATURE / keys**2 * math.sqrt(keys / size.samples)
-        up, down = round(weight) + 0.5 - weight, weight - round(weight) + 0.5
-        inside = (math.erf(up / noise / math.sqrt(2)) + math.erf(down / noise / math.sqrt(2))) / 2
+        inside = rounding.kept(weight, noise, size.rate() * error, adversarial)
         passes = 2 * _tail(keys, math.ceil((1 + widest) / 2 * keys))
         found *= inside ** (2 * layout.levels.count(level)) * (1 - passes) ** size.strings
     return found
@@ -72,6 +76,12 @@ def _seeds(name: str, size: LogSteps, right: int) -> Comparison:
     needed = math.ceil(NEEDED * size.seeds)
     rare = float(stats.binom.cdf(right, size.seeds, chance(size))) < 1e-4
     return Comparison(f"{name} ≥", needed, right, 0, True if right >= needed else False if rare else None)
+
+
+FEWER = (
+    "Nine of ten seeds hold; fewer fail only where the law of rounding and of the filter gives so few a chance below 1 in 10,000, and are else "
+    "inconclusive. That rule came with an audit, after the claim had been run; until then fewer failed outright."
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -104,6 +114,7 @@ def _pattern(size: Pattern, lab: Lab) -> Evidence:
             "1 < eps0 < 2: a zeroed level has ||0 + 1|| = 1, so a smaller eps0 lets the level above it through",
             "fails" if _off_pattern(printed) else "holds",
         ),
+        departures=(FEWER,),
     )  # fmt: skip
 
 
@@ -150,6 +161,7 @@ def _weights(size: LogSteps, lab: Lab) -> Evidence:
         departures=(
             "Until an audit the weight was only shown beside the leading term; now it must be the law's K s_l (d/d_{l-1})^2 rounded, and within "
             "0.1 of a half-integer nothing is said.",
+            FEWER,
         ),
     )  # fmt: skip
 
@@ -230,6 +242,7 @@ def _ablations(size: Ablations, lab: Lab) -> Evidence:
         departures=(
             "The catalogue names a K that is too large (24 at these sizes). What breaks there is that 24 s(d) = 19.5: siblings round to "
             "different integers wherever the weight lies on a half-integer, just above the working K too, and a larger K off it works.",
+            FEWER,
         ),
     )
 

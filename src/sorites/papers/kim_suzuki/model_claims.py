@@ -166,7 +166,7 @@ def _own_gradient(size: Weights) -> Evidence:
         node = worst(node, float((slopes / np.where(allowed > 0, allowed, np.inf)).max()))
         found = worst(found, float((slopes**2).sum()))
         whole = worst(whole, float((slopes**2).sum()) / _lemma_six(kappa, layout.depth, 4))
-    own = 4 * kappa**4 / (kappa**2 - 2) * sum((2 * kappa**2) ** (depth - level) for level in range(1, depth + 1))
+    own = proof_sum(kappa, depth)
     return Evidence(
         (
             at_most("per node: slope / (2 kappa^(l - h + 1) sigma)", node, 1, 1e-9),
@@ -181,6 +181,19 @@ def _own_gradient(size: Weights) -> Evidence:
             "whose own sum is larger than the bound it is said to have. An earlier record called this a failure of the printed bound.",
         ),
     )
+
+
+def proof_sum(kappa: float, depth: int) -> float:
+    """The sum that the proof of Lemma 6 ends with, before its last line."""
+    return 4 * kappa**4 / (kappa**2 - 2) * sum((2 * kappa**2) ** (depth - level) for level in range(1, depth + 1))
+
+
+def own_norm(size: Weights) -> float:
+    """The largest norm of the own chain's gradient by all weights, at random weights and at W = 0."""
+    _, chains = size.chains(1)
+    inputs = chains.tokens[: size.bits, 0].astype(float)
+    jacobian = jax.jit(lambda model: _jacobian(lambda m: m.write_soft(inputs)[:, 0], model))
+    return max(float(jnp.sqrt((jacobian(model) ** 2).sum())) for model in (*size.models(), positional(size.task())))
 
 
 def _lemma_six(kappa: float, depth: int, power: int) -> float:

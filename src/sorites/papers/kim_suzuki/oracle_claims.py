@@ -28,8 +28,8 @@ from ...tasks import Boolean
 from ...theory import krawtchouk
 from ...theory import parity_class as pc
 from ...theory.tree_law import CURVATURE
-from ...training import GD, AbstractRule, AdamW, use_compilation_cache
-from .hardness_learners import PAPER, Path, against, answer_alone, drawn, final_answers, task_of, with_chain
+from ...training import GD, AbstractRule, AdamW, Lab, use_compilation_cache
+from .hardness_learners import PAPER, Kept, against, answer_alone, drawn, final_answers, kept, task_of, with_chain
 
 FLOAT32 = 1e-5  # sums of 2^d squares of answers in single precision
 
@@ -78,41 +78,62 @@ class Hidden:
             "transformer, Adam": ("transformer", start, AdamW(self.rate)),
         }
 
-    def run(self, name: str, error: float, printed: bool = False) -> Path:
-        """The learner against the oracle, for every target."""
-        kind, model, rule = self.learners()[name]
-        oracle = ClassOracle(error, self.samples, answer_only=True, printed=printed)
-        taught, secrets = answer_alone(kind, self.task.layout), jnp.asarray(self.secrets)
-        return against(oracle, taught, rule, model, self.task, secrets, self.inputs(), self.steps)
+    def run(self, lab: Lab, name: str, error: float | None, printed: bool = False) -> Kept:
+        """The learner against the oracle, for every target; error None: it never tells."""
+        return Kept(**lab.keep((self, name, error, printed), _alone))
 
-    def outcome(self, path: Path, kind: str, which: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Exact loss E_x(p - f)² and share of signs right, per target, over every input."""
-        every = np.arange(2**self.bits)
+    def gaps(self, path: Kept, name: str, which: np.ndarray | None = None) -> np.ndarray:
+        """p(x) - f(x) of every target at every input, and p(x): [2, target, input]."""
+        every, (kind, start, _) = np.arange(2**self.bits), self.learners()[name]
         parities = pc.masks(self.bits, self.sparsity)
         truth = pc.labels(parities if which is None else parities[which], every).astype(float)
-        signs = jnp.asarray(pc.signs(self.bits, every))
-        found = np.asarray(final_answers(path.final, answer_alone(kind, self.task.layout), self.task, signs), float)
-        return ((truth - found) ** 2).mean(axis=1), (truth * found > 0).mean(axis=1)
+        signs, taught = jnp.asarray(pc.signs(self.bits, every)), answer_alone(kind, self.task.layout)
+        found = np.asarray(final_answers(start, jnp.asarray(path.last), taught, self.task, signs), float)
+        return np.stack([truth - found, truth])
+
+    def outcome(self, path: Kept, name: str, which: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Exact loss E_x(p - f)² and share of signs right, per target, over every input."""
+        gap, truth = self.gaps(path, name, which)
+        return (gap**2).mean(axis=1), (truth * (truth - gap) > 0).mean(axis=1)
+
+    def untold(self, lab: Lab, name: str) -> tuple[Kept, float]:
+        """The path of the class mean, which knows no target, and eps = Var_n^(1/3), Var_n the largest along it."""
+        mean = self.run(lab, name, None)
+        return mean, float(np.float32(float((mean.deviation**2).mean(axis=0).max()) ** (1 / 3)))
 
 
-def _hidden(size: Hidden) -> Evidence:
+def _alone(spec: tuple[Hidden, str, float | None, bool]) -> dict[str, np.ndarray]:
+    size, name, error, printed = spec
     use_compilation_cache()
+    kind, model, rule = size.learners()[name]
+    oracle = ClassOracle(np.inf if error is None else error, size.samples, answer_only=True, printed=printed)  # pyright: ignore
+    taught, secrets = answer_alone(kind, size.task.layout), jnp.asarray(size.secrets)
+    return kept(against(oracle, taught, rule, model, size.task, secrets, size.inputs(), size.steps))
+
+
+def _chained(spec: tuple[Hidden, float]) -> dict[str, np.ndarray]:
+    size, error = spec
+    use_compilation_cache()
+    _, model, rule = size.learners()["transformer, Adam"]
+    oracle, taught = ClassOracle(error, size.samples), with_chain(size.task.layout)  # pyright: ignore
+    secrets = jnp.asarray(size.secrets[size.few])
+    return kept(against(oracle, taught, rule, model, size.task, secrets, size.inputs(), size.steps))
+
+
+def _hidden(size: Hidden, lab: Lab) -> Evidence:
     compared, count, error = [], len(size.secrets), 0.0
     signs = np.asarray(size.inputs())[size.secrets]  # [target, secret bit, sample]
     rows = len(np.unique(signs.prod(axis=1), axis=0))  # targets that the sample tells apart
     lost = krawtchouk.mean_label_size(size.bits, size.sparsity)
     right, share = np.zeros(0), 1.0
-    for name, (kind, _, _) in size.learners().items():
-        mean = size.run(name, np.inf)  # never told: the one path that knows no target
-        deviation = np.asarray(mean.deviation)
-        told_about = float((deviation**2).mean(axis=0).max())  # Var_n, largest along the path
-        error = float(np.float32(told_about ** (1 / 3)))
-        path = size.run(name, error)
-        untold = ~np.asarray(path.told).any(axis=1)
+    for name in size.learners():
+        mean, error = size.untold(lab, name)
+        deviation, path = mean.deviation, size.run(lab, name, error)
+        untold = ~path.told.any(axis=1)
         share = float(untold.mean())
-        other = (np.asarray(path.weights)[untold] != np.asarray(mean.weights)[:1]).any(axis=(1, 2))
-        exact = np.asarray(size.run(name, 0.0).weights)[:, -1]
-        loss, right = size.outcome(path, kind)
+        other = (path.prints[untold] != mean.prints[:1]).any(axis=1)
+        exact = size.run(lab, name, 0.0).last
+        loss, right = size.outcome(path, name)
         compared += [
             equal(f"{name}: |Q|, run by run and along the mean path", float((deviation.max(axis=1) <= error).sum()), float(untold.sum()), 0),
             equal(f"{name}: targets in Q whose weights differ in any bit at any step", 0, float(other.sum()), 0),
@@ -121,8 +142,8 @@ def _hidden(size: Hidden) -> Evidence:
             at_least(f"{name}: exact loss, printed floor", float(loss.mean()), pc.printed_floor(share, lost), FLOAT32),
             Comparison(f"{name}: Pr(Q) ≥", 0.5, share, 0.0, True if share >= 0.5 else None),  # else the floor says little
         ]  # fmt: skip
-    told, solved, loss = _with_chain(size, error)  # the transformer's Adam comes last: its oracle is used again
-    wrong, leaks = _as_printed(size)
+    told, solved, loss = _with_chain(size, error, lab)  # the transformer's Adam comes last: its oracle is used again
+    wrong, leaks = _as_printed(size, lab)
     compared += [
         at_most("transformer, Adam, no chain: answers right", float(right.mean()), (1 + lost) / 2 + 1 - share, FLOAT32),
         Comparison("the same with a chain, same oracle, rule and queries: answers right ≥", 1.0, solved, 0.0,
@@ -149,24 +170,21 @@ def _apart(name: str, predicted: int, measured: int) -> Comparison:
     return Comparison(name, predicted, measured, 0.0, True if measured == predicted > 1 else None)
 
 
-def _with_chain(size: Hidden, error: float) -> tuple[float, float, float]:
+def _with_chain(size: Hidden, error: float, lab: Lab) -> tuple[float, float, float]:
     """Teacher forcing under the same oracle: share of true answers, worst accuracy, worst exact loss."""
-    _, model, rule = size.learners()["transformer, Adam"]
-    oracle, taught = ClassOracle(error, size.samples), with_chain(size.task.layout)
-    secrets = jnp.asarray(size.secrets[size.few])
-    path = against(oracle, taught, rule, model, size.task, secrets, size.inputs(), size.steps)
-    loss, right = size.outcome(path, "transformer", size.few)
-    return float(np.asarray(path.told).mean()), float(right.min()), float(loss.max())
+    path = Kept(**lab.keep((size, error), _chained))
+    loss, right = size.outcome(path, "transformer, Adam", size.few)
+    return float(path.told.mean()), float(right.min()), float(loss.max())
 
 
-def _as_printed(size: Hidden) -> tuple[float, int]:
+def _as_printed(size: Hidden, lab: Lab) -> tuple[float, int]:
     """The largest error of an answer in units of eps, and at how many different weights the targets end."""
     name = "MLP, GD"
-    deviation = np.asarray(size.run(name, np.inf).deviation)
+    deviation = size.run(lab, name, None).deviation
     small, usual = 0.5 * float(deviation.max()), float((deviation**2).mean(axis=0).max() ** (1 / 3))
-    path = size.run(name, small, printed=True)
-    wrong = np.where(np.asarray(path.told), 0.0, np.asarray(path.deviation))  # where it answered with the mean
-    final = np.asarray(size.run(name, usual, printed=True).weights)[:, -1]
+    path = size.run(lab, name, small, printed=True)
+    wrong = np.where(path.told, 0.0, path.deviation)  # where it answered with the mean
+    final = size.run(lab, name, usual, printed=True).last
     return float(wrong.max()) / small, len(np.unique(final, axis=0))
 
 

@@ -1,6 +1,17 @@
-"""LI-1 to LI-24."""
+"""LI-1 to LI-30."""
 
-from . import gradient_claims, law_claims, residual_claims, stream_claims, training_claims, tree_claims
+from . import (
+    ablation_claims,
+    gradient_claims,
+    hardness_claims,
+    law_claims,
+    oracle_claims,
+    residual_claims,
+    stream_claims,
+    training_claims,
+    tree_claims,
+    trend_claims,
+)
 
 CLAIMS = sorted(
     (
@@ -10,6 +21,10 @@ CLAIMS = sorted(
         *law_claims.CLAIMS,
         *residual_claims.CLAIMS,
         *training_claims.CLAIMS,
+        *oracle_claims.CLAIMS,
+        *trend_claims.CLAIMS,
+        *hardness_claims.CLAIMS,
+        *ablation_claims.CLAIMS,
     ),
     key=lambda claim: int(claim.id.removeprefix("LI-")),
 )

@@ -10,8 +10,11 @@ from ...models import MODELS, Gated, gated, link_named
 from ...probes import ChildMass, Loss, Outcome
 from ...supervision import AbstractSource, Noisy, Pooled, Sampled
 from ...tasks import Boolean, Parity
-from ...theory import gated_laws, tree_law
+from ...theory import gated_laws, link_law, tree_law
 from ...training import CURRICULA, GD, AdamW, Evaluation, Lab, Quantised, Run, Trained, log_icot, stages
+from .unmasked import unmasked
+
+ORACLES = ("random", "adversarial")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,6 +33,10 @@ class AlgorithmOne:
     noise: float = 0.0  # the oracle is wrong by at most this in every entry
     chains: int = 2000  # held out
     seeds: int = 20
+    oracle: str = "random"  # how it is wrong; adversarial: it knows the secret
+    link: str = "cosine"
+    quantised: bool = True
+    mask: str = "levels"  # of Def. 1; else a name of `Unmasked`
 
     def task(self) -> Boolean:
         return Parity(self.bits, self.sparsity)
@@ -40,27 +47,39 @@ class AlgorithmOne:
             self.calibration in ("literal", "exchangeable", "exact"),
             f"a calibration is literal, exchangeable or exact: calibration={self.calibration!r}; use one of these",
         )
-        curvature, found = link_named("cosine").curvature, []
+        curvature, found = link_named(self.link).curvature, []
         for stage in range(1, self.task().layout.depth + 1):
             keys = tree_law.keys_of_stage(self.bits, self.sparsity, stage)
             signal = {
                 "literal": lambda *_: 1.0,
                 "exchangeable": lambda keys, _: tree_law.exchangeable_signal(keys),
-                "exact": lambda _, stage: tree_law.signal(self.bits, self.sparsity, stage),
+                "exact": lambda _, stage: self._signal(stage),
             }[self.calibration](keys, stage)
             found.append(gated_laws.rate(keys, self.strength, curvature, signal))
         return found
 
+    def _signal(self, stage: int) -> float:
+        """The child's gradient over -2c/n_t^2, exactly; the cosine has a closed form."""
+        if self.link == "cosine":
+            return tree_law.signal(self.bits, self.sparsity, stage)
+        return link_law.signal(self.bits, self.sparsity, stage, link_named(self.link), link_named(self.link).curvature)
+
     def run(self, only: int | None = None) -> Run:
         """The training; `only` keeps the first stages, which end exactly where the whole run passes through."""
         task = self.task()
+        require(
+            self.oracle in ORACLES,
+            f"an oracle errs in one of two ways, {' or '.join(ORACLES)}: oracle={self.oracle!r}; use one of these",
+        )
         source: AbstractSource = Sampled(self.samples)
         if self.noise:
-            source = Noisy(source, self.noise)  # pyright: ignore
-        rules = [Quantised(GD(rate)) for rate in self.rates()]  # pyright: ignore
-        evaluation = Evaluation(every=1, count=self.chains, probes=(Loss(), Outcome(), ChildMass()))
+            source = Noisy(source, self.noise, self.oracle == "adversarial")  # pyright: ignore
+        rules = [Quantised(GD(rate)) if self.quantised else GD(rate) for rate in self.rates()]  # pyright: ignore
+        masked = self.mask == "levels"
+        probes = (Loss(), Outcome(), ChildMass()) if masked else (Loss(), Outcome())
+        evaluation = Evaluation(every=1, count=self.chains, probes=probes)
         plan = stages(task, log_icot(task.layout), source, list(rules), 1, evaluation)
-        return Run(gated(task), plan[:only])
+        return Run(gated(task, self.link) if masked else unmasked(task, self.mask, self.link), plan[:only])
 
 
 @dataclasses.dataclass(frozen=True)

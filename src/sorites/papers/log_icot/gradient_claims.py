@@ -95,12 +95,17 @@ def _norm_over_bound(size: Data) -> float:
     for scale in (0.0, size.spread, 4 * size.spread):
         model = scattered(task, np.random.default_rng(4), scale)
         for stage in range(1, layout.depth + 1):
-            slopes = _slopes(model, chains, stage)
-            moving = layout.ends[stage] - layout.inputs
-            square = sum((slope[:, :moving] ** 2).sum(axis=(1, 2, 3)) for slope in slopes[:stage])
             bound = gated_laws.gradient_bound(model.link.slope, size.sparsity, stage)  # pyright: ignore
-            found = worst(found, float(jnp.sqrt(square).max()) / bound)
+            found = worst(found, output_norm(model, chains, stage) / bound)
     return found
+
+
+def output_norm(model: Gated, chains: Chain, stage: int) -> float:
+    """The largest norm, over the chains, of the gradient of a stage's output by all live weights."""
+    slopes, layout = _slopes(model, chains, stage), model.layout
+    moving = layout.ends[stage] - layout.inputs
+    square = sum((slope[:, :moving] ** 2).sum(axis=(1, 2, 3)) for slope in slopes[:stage])
+    return float(jnp.sqrt(square).max())
 
 
 @in_float64

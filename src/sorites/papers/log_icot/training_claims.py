@@ -37,6 +37,10 @@ from .setting import FITS, PAPER, fits
 
 NEEDED = 0.9  # share of seeds with every held-out answer right: 18 of 20 (spec LI-14)
 ALARM = 1e-5  # chance at most of so few solved seeds, were the share NEEDED
+ENOUGH = (
+    "9 of 10 seeds hold, as the catalogue asks (18 of 20). Until an audit fewer failed outright; since then they fail only where 9 of 10 "
+    "would give so few in less than 1 of 100,000 runs, and are else inconclusive: a rule written when all claims had been run."
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,13 +79,13 @@ def _solved(result: Trained) -> Comparison:
     return enough(right, len(result.history.seeds))
 
 
-def enough(right: int, seeds: int) -> Comparison:
+def enough(right: int, seeds: int, name: str = "") -> Comparison:
     """Holds from 9 of 10 on; fails where 9 of 10 would give so few in less than 1 of 100,000 runs; else undecided."""
     from scipy import stats
 
     needed = math.ceil(NEEDED * seeds)
     holds = True if right >= needed else False if stats.binom.cdf(right, seeds, NEEDED) < ALARM else None
-    return Comparison("seeds with all answers right ≥", needed, right, 0, holds)
+    return Comparison(f"{name + ': ' if name else ''}seeds with all answers right ≥", needed, right, 0, holds)
 
 
 def _free_strength(size: AlgorithmOne) -> tuple[str, ...]:
@@ -99,7 +103,7 @@ def _interval(result: Trained) -> tuple[Comparison, Comparison]:
 
 def _calibrated(size: AlgorithmOne, lab: Lab) -> Evidence:
     result = trained(size, lab)
-    weights = _child_weights(result, size)
+    weights = child_weights(result, size)
     return Evidence(
         (
             _solved(result),
@@ -108,11 +112,11 @@ def _calibrated(size: AlgorithmOne, lab: Lab) -> Evidence:
             shown("largest error, median over seeds", None, float(np.median(result.history.last("padded.error")))),
         ),
         seeds=size.seeds,
-        departures=_free_strength(size),
+        departures=(*_free_strength(size), ENOUGH),
     )
 
 
-def _child_weights(result: Trained, size: AlgorithmOne) -> np.ndarray:
+def child_weights(result: Trained, size: AlgorithmOne) -> np.ndarray:
     task, found = size.task(), []
     layout = task.layout
     for index, secret in enumerate(result.history.secrets if result.history.secrets is not None else ()):
@@ -184,7 +188,7 @@ def _theorem(size: AlgorithmOne, lab: Lab) -> Evidence:
             shown("largest error over solved seeds", None, float(history.last("padded.error")[right].max(initial=0))),
         ),
         seeds=size.seeds,
-        departures=_free_strength(size),
+        departures=(*_free_strength(size), ENOUGH),
     )
 
 
@@ -261,8 +265,14 @@ def _adam(size: AdamExperiment, lab: Lab) -> Evidence:
         departures=(
             f"Unstated in the paper and chosen here: weight decay {size.decay}, fresh batches={not size.pool}, "
             f"optimiser reset per stage={size.reset}, quantisation={size.quantised}, loss as in Eq. 1.",
+            ENOUGH,
         ),
     )
+
+
+def settled(size: AlgorithmOne) -> bool:
+    keys = size.bits + size.sparsity - 2
+    return fits(size) and size.strength >= math.log(keys) + 3 and size.samples >= 72 * keys * size.strength**2
 
 
 ROUNDED = Domain(
@@ -274,15 +284,10 @@ ROUNDED = Domain(
         "chains": Between(1000, 4000),
         "seeds": Between(4, 8),
     },
-    where=lambda size: fits(size) and _settled(size),
+    where=settled,
     because=f"{FITS}; with N = n + k - 2 keys K >= ln N + 3, so that the children hold the attention; and rounding finds "
     "K, a whole number, at 3 standard deviations K sqrt(2N/B) of the update: B >= 72 N K^2",
 )
-
-
-def _settled(size: AlgorithmOne) -> bool:
-    keys = size.bits + size.sparsity - 2
-    return size.strength >= math.log(keys) + 3 and size.samples >= 72 * keys * size.strength**2
 
 
 ADAM = Domain(

@@ -1,11 +1,14 @@
-"""RS-1 to RS-34."""
+"""RS-1 to RS-39."""
 
 from . import (
+    bound_claims,
     dynamics_claims,
     flow_claims,
     gradient_claims,
     loss_claims,
+    margin_claims,
     outcome_claims,
+    sample_claims,
     serial_claims,
     sft_claims,
     task_claims,
@@ -23,6 +26,9 @@ CLAIMS = sorted(
         *outcome_claims.CLAIMS,
         *flow_claims.CLAIMS,
         *serial_claims.CLAIMS,
+        *bound_claims.CLAIMS,
+        *sample_claims.CLAIMS,
+        *margin_claims.CLAIMS,
     ),
     key=lambda claim: int(claim.id.removeprefix("RS-")),
 )
