@@ -1,6 +1,7 @@
 """KS-29 to KS-33, and KS-19, 23, 26 and 28, under a wrong theory."""
 
 import dataclasses
+import inspect
 from types import SimpleNamespace
 
 import numpy as np
@@ -149,6 +150,7 @@ def test_an_ablation_that_does_no_harm_fails_the_claim(monkeypatch, spared):
         return outcome(size.seeds, **{"soft.answer": 1 if not changed or changed == [spared] else 0.5})
 
     monkeypatch.setattr(log_step_claims, "trained", stub)
+    monkeypatch.setattr(log_step_claims, "_parted", lambda size, result: size.seeds)  # siblings apart in every seed
     assert tiny("KS-26") == ("holds" if spared is None else "fails")
 
 
@@ -170,4 +172,4 @@ def test_levels_released_at_once_fail(monkeypatch, at, verdict):
 @pytest.mark.parametrize("id", ["KS-23", "KS-24", "KS-26"])
 def test_the_rule_of_a_false_alarm_is_declared(id):
     assert "1 in 10,000" in log_step_claims.FEWER
-    assert "FEWER" in CLAIMS[id].check.__code__.co_names
+    assert "FEWER" in inspect.unwrap(CLAIMS[id].check).__code__.co_names

@@ -78,7 +78,8 @@ def test_answers_and_levels(task, secret, chains):
 def test_all_right_is_exactly_one_for_any_number_of_chains(task, secret, count):
     model, chains = solved(task, secret, gated), task.sample(secret, jax.random.key(2), count)
     found = jax.jit(lambda: Outcome("padded")(model, task, secret, chains, ()))()
-    assert float(found["padded.answer"]) == 1 and float(found["padded.chain"]) == 1
+    assert float(found["padded.answer"]) == 1
+    assert float(found["padded.chain"]) == 1
     assert np.all(np.asarray(found["padded.levels"]) == 1)
 
 

@@ -88,12 +88,12 @@ def _comparison(size: Sparsities, lab: Lab) -> Evidence:
 class Release(Sparsities):
     sparsities: tuple[int, ...] = (16,)
     rates: tuple[float, ...] = (20.0,)
-    window: int = 20  # epochs around a release in which the loss must fall
+    window: int = 20  # epochs around a release in which the fall of the loss is counted
 
 
 NEAR = (
-    "At first a release was 75 epochs wide and its share of the fall stood against its share of all epochs, with a bar of 1.2 that a loss "
-    "which falls evenly passes too; a review found that. The bar of 1.5 was set when 2 to 6 times the share of all epochs had been seen."
+    "That the loss falls at the releases was judged too, by bars set after a run (1.2, then 1.5 times the share of a loss that falls evenly). Drawn sizes "
+    "gave 0.8 to 1.5 at k = 8: the ratio is shown and nothing is said of it."
 )
 
 
@@ -112,7 +112,7 @@ def _release(size: Release, lab: Lab) -> Evidence:
         k = setting.sparsity
         compared += [
             at_least(f"k={k}: secrets whose levels are released one after another", ordered, NEEDED * size.seeds),
-            at_least(f"k={k}: share of the loss's fall near a release / the same for a loss that falls evenly", fall / max(even, 1e-12), 1.5),
+            shown(f"k={k}: share of the loss's fall near a release / the same for a loss that falls evenly", None, fall / max(even, 1e-12)),
             shown(f"k={k}: share of the epochs near a release", None, float(time)),
             *(shown(f"k={k}: level {level + 1} released at epoch, median", None, float(np.median(epochs[:, level])))
               for level in range(1, levels)),
@@ -162,7 +162,7 @@ CLAIMS = (
     ),
     Claim(
         "KS-28", PAPER, "Camera-ready experiments", "finite",
-        "The self-consistent chain is released level by level, and its loss falls at the releases.",
+        "The self-consistent chain is released level by level, each level after the one below it.",
         {
             "tiny": Release(32, (8,), (5.8,), 10_000, seeds=2),
             "quick": Release(),
