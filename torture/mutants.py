@@ -17,6 +17,7 @@ import re
 import shutil
 import sys
 import threading
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,7 @@ def main() -> int:
         left = [each for each in wanted if each["case"] not in known]
         print(f"{len(wanted)} faults, {len(wanted) - len(left)} already tried, {len(files)} test files", flush=True)
         work(left, lambda fault: rows.add(show(fault, files, options)), options)
+        shutil.rmtree(options.state / "scratch", ignore_errors=True)
     return conclude(options, rows)
 
 
@@ -193,7 +195,7 @@ def environment(options: Any) -> dict[str, str]:
 def scratch(options: Any) -> Path:
     """A copy of source and tests for this thread, made anew for every run."""
     if not hasattr(HERE, "place"):
-        HERE.place = options.state / "scratch" / f"{os.getpid()}-{threading.get_ident()}"
+        HERE.place = options.state / "scratch" / uuid.uuid4().hex[:8]
         HERE.place.mkdir(parents=True)
         for name in ("src", "tests", "examples"):
             shutil.copytree(ROOT / name, HERE.place / name, ignore=shutil.ignore_patterns("__pycache__", ".hypothesis"))
