@@ -10,13 +10,15 @@ import json
 import os
 import platform
 import queue
+import select
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -99,6 +101,43 @@ def run(words: list[str], limit: float, folder: Path, **environment: str) -> tup
         os.killpg(child.pid, signal.SIGKILL)
         said, _ = child.communicate()
         return None, said, time.monotonic() - begun
+
+
+def rows_of(words: list[str], folder: Path, options: Any, hang: float = 60.0) -> Iterator[Row]:
+    """Rows from a worker in a folder of its own. It writes {"begin": row} before each; where it then says nothing for
+    so long, or dies, that row has failed."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    reading, writing = os.pipe()
+    told = {"ROWS": str(writing), "SORITES_CACHE": str(options.state / "cache"), "JAX_PLATFORMS": "cpu"}
+    with (folder / "worker.log").open("w") as log:
+        child = subprocess.Popen(
+            words, cwd=folder, env={**os.environ, **told}, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            pass_fds=[writing], start_new_session=True,
+        )  # fmt: skip
+    os.close(writing)
+    begun, why, left = None, "", b""
+    while True:
+        ready, _, _ = select.select([reading], [], [], hang if begun else 10 * hang)
+        part = os.read(reading, 1 << 16) if ready else b""
+        if not part:
+            why = "" if ready else f"hangs beyond {hang:.0f} s"
+            break
+        *lines, left = (left + part).split(b"\n")
+        for row in map(json.loads, lines):
+            begun = row.get("begin")
+            if begun is None:
+                yield row
+    os.close(reading)
+    if why:
+        os.killpg(child.pid, signal.SIGKILL)
+    status = child.wait()
+    said = (folder / "worker.log").read_text(errors="replace")[-1500:]
+    if why or status != 0:
+        row = begun or {"case": f"{folder.name}-worker", "kind": "worker"}
+        yield {**row, "outcome": "FAILED", "why": f"{why or f'the worker ended with {status}'}: {said}"}
+    else:
+        shutil.rmtree(folder)
 
 
 def alive(mark: str) -> list[int]:

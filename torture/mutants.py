@@ -57,7 +57,8 @@ def main() -> int:
 
 def conclude(options: Any, rows: Rows) -> int:
     """The latest word on every fault; those explained are counted apart."""
-    rows.rows = list({row["case"]: row for row in rows.rows}.values())
+    latest = {row["case"]: row for row in rows.rows}
+    rows.rows = [row for row in latest.values() if (row["kind"] == "audit") == options.audit]
     explained = set(re.findall(r"`([0-9a-f]{10})`", (ROOT / "torture" / "survivors.md").read_text()))
     lived = [row for row in rows.rows if row["outcome"] != "died"]
     same = [row for row in lived if row["case"] in explained]
@@ -69,6 +70,7 @@ def conclude(options: Any, rows: Rows) -> int:
     print(f"{died} of {tried} died ({share:.1%}); {len(same)} survivors are explained in torture/survivors.md")
     unexplained = [row for row in lived if row["case"] not in explained]
     more = {"died": died, "tried": tried, "share": share, "explained": [row["case"] for row in same]}
+    options.out = options.out or (options.state / "audit.json" if options.audit else None)
     report(options, rows, unexplained, survivors=lived, **more)
     return 0 if share >= 0.95 or not unexplained else 1
 
@@ -77,7 +79,8 @@ def faults(options: Any) -> list[Row]:
     """The audit's, or as many as asked for, drawn from all."""
     source, chosen = ROOT / "src" / "sorites", [word for word in options.files.split(",") if word]
     if options.audit:
-        return [fault for number, (file, old, new) in enumerate(AUDIT) if (fault := _audit(number, file, old, new))]
+        named = [each for each in AUDIT if not chosen or any(word in each[0] for word in chosen)]
+        return [fault for each in named if (fault := _audit(*each)) is not None]
     every: list[Site] = []
     for folder in FOLDERS:
         for path in sorted((source / folder).glob("*.py")):
@@ -94,10 +97,10 @@ def faults(options: Any) -> list[Row]:
     ]  # fmt: skip
 
 
-def _audit(number: int, file: str, old: str, new: str) -> Row | None:
+def _audit(file: str, old: str, new: str) -> Row | None:
     source = (ROOT / "src" / "sorites" / file).read_bytes()
     if source.count(old.encode()) != 1:
-        print(f"audit {number}: {file} has no single {old!r} any more")
+        print(f"audit: {file} has no single {old!r} any more")
         return None
     start = source.index(old.encode())
     case = hashlib.sha256(f"audit {file} {old} {new}".encode()).hexdigest()[:10]
@@ -167,9 +170,14 @@ def show(fault: Row, files: list[Row], options: Any) -> Row:
 
 
 def _order(fault: Row, files: list[Row]) -> list[Row]:
-    """Those that call the function, the mirrored folder first, then the quickest."""
-    name, folder = f"{fault['file']}:{fault['function']}", fault["file"].split("/")[0]
-    called = [row for row in files if name in row["reached"] or fault["function"] == "<module>"]
+    """Those that call the function (outside of any: a function of the file), the mirrored folder first, then the
+    quickest."""
+    file, folder = fault["file"], fault["file"].split("/")[0]
+    name = f"{file}:" if fault["function"] == "<module>" else f"{file}:{fault['function']}"
+    called = [row for row in files if any(each == name or (name[-1] == ":" and each.startswith(name)
+              and not each.endswith(">")) for each in row["reached"])]  # fmt: skip
+    if not called and fault["function"] == "<module>":
+        called = files
     return sorted(called, key=lambda row: (row["case"] != ALWAYS, not row["case"].startswith(folder), row["seconds"]))
 
 

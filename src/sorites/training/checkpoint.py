@@ -8,7 +8,6 @@ import json
 import os
 import time
 import warnings
-import zipfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -87,7 +86,7 @@ class Checkpoint:
                 about = json.loads(arrays["about"].tobytes())
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        except Exception:  # a spoilt zip fails in a dozen ways, by the bit
             warnings.warn(f"{self.path} is damaged: the training begins anew", stacklevel=3)
             return None
         return about if about.get("identity") == self.identity else None
@@ -106,13 +105,14 @@ class Checkpoint:
                 return Standing(
                     about["stage"], about["segments"], arrays["active"], members, records, arrays["samples"], along
                 )
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        except Exception:
             warnings.warn(f"{self.path} is damaged: the training begins anew", stacklevel=3)
             return None
 
     def drop(self) -> None:
-        """The ensemble is whole."""
-        self.path.unlink(missing_ok=True)
+        """The ensemble is whole: its file goes, and what a kill left of another."""
+        for path in (self.path, *self.path.parent.glob(f"{self.path.name}.*")):
+            path.unlink(missing_ok=True)
 
 
 def _named(under: str, tree: Any) -> dict[str, np.ndarray]:
