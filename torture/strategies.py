@@ -180,7 +180,7 @@ def lines() -> st.SearchStrategy[list[str]]:
             max_size=4,
         ).filter(lambda words: words[:1] != ["verify"] and "reproduce" not in words),
     )
-    return _words(st.one_of(trained, runs, other, other), shared).filter(_bounded)
+    return _words(st.one_of(trained, runs, runs, other, other, other, other, other), shared).filter(_bounded)
 
 
 def _bounded(words: list[str]) -> bool:
@@ -391,10 +391,11 @@ def changed() -> st.SearchStrategy[Callable[[Any], Any]]:
     """One place of a JSON value replaced, removed or renamed."""
     return st.tuples(
         st.floats(0, 1, exclude_max=True), st.sampled_from(("replace", "replace", "remove", "rename", "deep")), JSON
-    ).map(lambda drawn: lambda value: _change(value, *drawn))
+    ).map(lambda drawn: functools.partial(_change, drawn))
 
 
-def _change(value: Any, where: float, how: str, other: Any) -> Any:
+def _change(drawn: tuple[float, str, Any], value: Any) -> Any:
+    where, how, other = drawn
     places: list[tuple[Any, Any]] = []
 
     def walk(part: Any) -> None:

@@ -67,9 +67,9 @@ def test_a_resumed_ensemble_equals_an_unbroken_one(run, tmp_path, lanes):
     assert not path.exists()
 
 
-@pytest.mark.parametrize(("place", "bit"), [(8, 0), (8, 1), (10, 5), (6, 3), (28, 0)])
+@pytest.mark.parametrize(("place", "bit"), [(8, 0), (10, 5), (6, 7), (28, 0)])
 def test_a_spoilt_file_begins_anew(run, tmp_path, place, bit):
-    """Bits of the last entry in the zip's directory: another method, a cipher, a version, a longer name."""
+    """Bits of the last entry in the zip's directory: a cipher, another method, a later version, a longer name."""
     path = tmp_path / "here.npz"
     with pytest.raises(Killed):
         train(run, SEEDS, chunk=1, progress=killed_after(2), checkpoint=Checkpoint(path, "me", 0))
