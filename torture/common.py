@@ -5,6 +5,7 @@ on where it was stopped, another seed adds other cases, and the files of two mac
 """
 
 import argparse
+import contextlib
 import importlib.metadata
 import json
 import os
@@ -25,6 +26,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("sorites", "jax", "jaxlib", "numpy", "equinox", "optax", "polars", "hypothesis", "pytest")
+CHILDREN: set[int] = set()  # sessions that end with this process
 Row = dict[str, Any]
 
 
@@ -67,6 +69,7 @@ def _parsed(line: str) -> Row | None:
 
 def work(cases: Iterable[Any], do: Callable[[Any], Row | None], options: Any) -> None:
     """`do` every case, so many at a time, each thread and its processes on a core of its own, until time is up."""
+    signal.signal(signal.SIGTERM, _end)
     deadline, waiting = time.monotonic() + 60 * options.minutes, queue.SimpleQueue()
     cores = sorted(os.sched_getaffinity(0))
     for case in cases:
@@ -87,6 +90,13 @@ def work(cases: Iterable[Any], do: Callable[[Any], Row | None], options: Any) ->
             each.result()
 
 
+def _end(number: int, frame: Any) -> None:
+    for child in list(CHILDREN):
+        with contextlib.suppress(OSError):
+            os.killpg(child, signal.SIGKILL)
+    os._exit(128 + number)
+
+
 def run(words: list[str], limit: float, folder: Path, **environment: str) -> tuple[int | None, str, float]:
     """Status (None: it ran past the limit and was killed with all its children), what it said, seconds."""
     begun = time.monotonic()
@@ -94,6 +104,7 @@ def run(words: list[str], limit: float, folder: Path, **environment: str) -> tup
         words, cwd=folder, env={**os.environ, **environment}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True,
     )  # fmt: skip
+    CHILDREN.add(child.pid)
     try:
         said, _ = child.communicate(timeout=limit)
         return child.returncode, said, time.monotonic() - begun
@@ -101,6 +112,8 @@ def run(words: list[str], limit: float, folder: Path, **environment: str) -> tup
         os.killpg(child.pid, signal.SIGKILL)
         said, _ = child.communicate()
         return None, said, time.monotonic() - begun
+    finally:
+        CHILDREN.discard(child.pid)
 
 
 def rows_of(words: list[str], folder: Path, options: Any, hang: float = 60.0) -> Iterator[Row]:
@@ -116,6 +129,7 @@ def rows_of(words: list[str], folder: Path, options: Any, hang: float = 60.0) ->
             pass_fds=[writing], start_new_session=True,
         )  # fmt: skip
     os.close(writing)
+    CHILDREN.add(child.pid)
     begun, why, left = None, "", b""
     while True:
         ready, _, _ = select.select([reading], [], [], hang if begun else 10 * hang)
@@ -132,6 +146,7 @@ def rows_of(words: list[str], folder: Path, options: Any, hang: float = 60.0) ->
     if why:
         os.killpg(child.pid, signal.SIGKILL)
     status = child.wait()
+    CHILDREN.discard(child.pid)
     said = (folder / "worker.log").read_text(errors="replace")[-1500:]
     if why or status != 0:
         row = begun or {"case": f"{folder.name}-worker", "kind": "worker"}

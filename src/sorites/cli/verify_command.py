@@ -23,7 +23,7 @@ def execute(options: Any) -> int:
     require(options.seed is None or options.anywhere is not None, "--seed belongs to --anywhere N; add it")
     require(
         options.anywhere is None or (1 <= options.anywhere <= MOST and not options.overrides),
-        f"--anywhere draws the parameters, 1 to {MOST:,} sizes: anywhere={options.anywhere}; leave other parameters out",
+        f"--anywhere draws 1 to {MOST:,} sizes: anywhere={options.anywhere}; use such a number, and no other parameter",
     )
     store, verdicts = open_store(options), []
     with progress(options) as title:
