@@ -82,7 +82,7 @@ class Checkpoint:
     def about(self) -> dict[str, Any] | None:
         """What is there, if it is this ensemble's and can be read."""
         try:
-            with np.load(self.path, allow_pickle=False) as arrays:
+            with self.path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                 about = json.loads(arrays["about"].tobytes())
         except FileNotFoundError:
             return None
@@ -95,7 +95,7 @@ class Checkpoint:
         """The whole of it; members in that structure of shapes."""
         metrics = about["metrics"]
         try:
-            with np.load(self.path, allow_pickle=False) as arrays:
+            with self.path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                 records = [
                     (number, arrays[f"steps/{index}"], {name: arrays[f"found/{index}/{name}"] for name in metrics})
                     for index, number in enumerate(about["records"])
