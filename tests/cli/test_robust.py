@@ -106,6 +106,16 @@ def test_a_path_that_no_disk_can_hold(sorites, words):
     one_sentence(sorites(*words), LONG_NAME[:50])
 
 
+def test_a_refusal_during_the_work_is_one_sentence_too(sorites):
+    """Where nobody watches, the bar leaves no empty line before it."""
+    one_sentence(sorites("verify", "LI-1", "--scale", "tiny", "--sparsity", "x"), "whole number")
+
+
+def test_json_into_nothing_is_refused_before_the_work(sorites, tmp_path):
+    one_sentence(sorites("verify", "LI-24", "--scale", "tiny", "--json", ""), "--json")
+    assert not (tmp_path / "sorites-store").exists()
+
+
 def test_no_more_sizes_than_anybody_waits_for(sorites):
     one_sentence(sorites("verify", "LI-1", "--anywhere", 10**20), "100,000")
 
