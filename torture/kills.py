@@ -17,6 +17,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ WRITERS = {
 }  # fmt: skip
 WATCHED = ("partial", "members", "checkpoints", "running", "verdicts", "figures")
 TOLERANCE = 1e-4  # of members whose company differs from that of the undisturbed: together they agree to rounding
+LONGEST = 20  # seconds until a kill: what was finished before the last one is found, so the work still comes to its end
 LIMIT = 400  # seconds for a writer that nobody kills
 
 
@@ -78,20 +80,24 @@ def alone(options: Any) -> dict[str, Any]:
     digest = hashlib.sha256(Path(__file__).read_bytes() + options.paper.encode())
     for path in sorted((ROOT / "src").rglob("*.py")):
         digest.update(path.read_bytes())
-    place, seconds = options.state / f"undisturbed-{digest.hexdigest()[:12]}", {}
-    for name, words in WRITERS.items():
+    place = options.state / f"undisturbed-{digest.hexdigest()[:12]}"
+
+    def once(name: str) -> float:
         folder = place / name
         told = folder / "seconds.json"
         if not told.exists():
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
-            run(words, LIMIT, folder, **environment(options, folder))  # compiles
+            run(WRITERS[name], LIMIT, folder, **environment(options, folder))  # compiles
             shutil.rmtree(folder / "store", ignore_errors=True)
-            status, said, spent = run(words, LIMIT, folder, **environment(options, folder))
+            status, said, spent = run(WRITERS[name], LIMIT, folder, **environment(options, folder))
             if status != 0:
                 raise SystemExit(f"{name} does not run even undisturbed (status {status}):\n{said[-2000:]}")
             told.write_text(json.dumps(spent))
-        seconds[name] = json.loads(told.read_text())
+        return json.loads(told.read_text())
+
+    with ThreadPoolExecutor(min(options.jobs, len(WRITERS))) as pool:
+        seconds = dict(zip(WRITERS, pool.map(once, WRITERS), strict=True))
     print("undisturbed:", ", ".join(f"{name} {spent:.0f} s" for name, spent in seconds.items()), flush=True)
     return {"place": place, "seconds": seconds}
 
@@ -148,7 +154,7 @@ def kill_once(name: str, usual: float, luck: random.Random, folder: Path, option
     with (folder / f"{name}.log").open("w") as log:
         child = subprocess.Popen(WRITERS[name], cwd=folder, env=told, stdout=log, stderr=log)
     if luck.random() < 0.5:
-        moment, changes = luck.uniform(0, 3 * usual), 0  # three share a core
+        moment, changes = luck.uniform(0, min(3 * usual, LONGEST)), 0  # three share a core
     else:
         moment, changes = LIMIT, luck.randint(1, 12)
     begun, last = time.monotonic(), times(folder)
