@@ -109,6 +109,16 @@ def test_what_meta_says_is_sealed(store, part):
         assert Store(store.root).folders() == []
 
 
+@pytest.mark.parametrize("part", ["bytes", "sha256"])
+def test_a_list_of_files_without_their_hashes(store, part):
+    """As an older folder may come to have it: a traceback in every `runs` command once."""
+    path = only_folder(store) / "meta.json"
+    meta = json.loads(path.read_text())
+    del meta["files"]["meta.json"], meta["files"]["model.safetensors"][part]
+    path.write_text(json.dumps(meta))
+    assert len(check(store)) == 1
+
+
 def test_a_verdict_is_what_was_written(store):
     path = store.put_verdict({"id": "X-1", "verdict": "holds", "measured": 17})
     path.write_text(path.read_text().replace("17", "16"))

@@ -87,7 +87,7 @@ def read_folder(path: Path) -> Folder:
         seal = meta["files"].pop("meta.json", None)  # older folders have none
         if seal is not None and seal["sha256"] != _seal(meta):
             raise Damaged(f"{path} is damaged: meta.json is not what was written")
-        sizes = {name: entry["bytes"] for name, entry in meta["files"].items()}
+        sizes = {name: entry["bytes"] for name, entry in meta["files"].items() if entry["sha256"]}  # both are there
         folder = Folder(path, json.loads(Folder(path, {}, meta).read("spec.json")), meta)
         named = path.name.split("-")[0] == folder_name(folder.ids)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
