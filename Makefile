@@ -1,10 +1,12 @@
 # Two commands do all the set-up: `make reproduce` and `make test`. Both need only Python 3.11 or later.
-# PAPER=slug reproduces one paper, SCALE=tiny|quick|paper another size.
+# PAPER=slug reproduces one paper, SCALE=tiny|quick|paper another size; JOBS=16 tortures on so many cores.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+JOBS ?= 2
+MINUTES ?= 60
 
-.PHONY: reproduce test lint bench clean
+.PHONY: reproduce test lint bench torture mutants clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -35,5 +37,15 @@ bench: $(VENV)/.installed  ## speed side by side; needs torch for the comparison
 	$(BIN)/python bench/wen.py
 	$(BIN)/python bench/lego.py
 
+torture: $(VENV)/.tested  ## 1,000 kills, 10,000 fuzzed inputs, bits turned over, signals; goes on where it was stopped
+	$(BIN)/python torture/kills.py --jobs $(JOBS) --minutes $(MINUTES)
+	$(BIN)/python torture/fuzz.py --jobs $(JOBS) --minutes $(MINUTES)
+	$(BIN)/python torture/flips.py --jobs $(JOBS) --minutes $(MINUTES)
+	$(BIN)/python torture/signals.py --jobs $(JOBS) --minutes $(MINUTES)
+
+mutants: $(VENV)/.tested  ## 80 faults in the numerical core, each of which a test must see; goes on where it was stopped
+	$(BIN)/python torture/mutants.py --audit --jobs $(JOBS) --minutes $(MINUTES)
+	$(BIN)/python torture/mutants.py --count 80 --jobs $(JOBS) --minutes $(MINUTES)
+
 clean:
-	rm -rf $(VENV) sorites-store reproduction figures
+	rm -rf $(VENV) sorites-store reproduction figures torture-state

@@ -16,6 +16,7 @@ import pytest
 
 from sorites.cli.main import main
 from sorites.store import Store
+from sorites.store.identity import short_hash
 from sorites.training import memory, train
 
 MARKED = "[/x]"  # closes a tag that was never opened, where text is taken for markup
@@ -84,6 +85,39 @@ def test_run_files_that_cannot_train(sorites, tmp_path, text, words):
 def test_a_file_that_is_no_python(sorites, tmp_path):
     (tmp_path / "notes.txt").write_text("hello")
     one_sentence(sorites("run", "notes.txt"), "notes.txt")
+
+
+LONG_NAME = "x" * 300
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("entropy", "model", "--data", LONG_NAME),
+        ("run", f"{LONG_NAME}.py"),
+        ("runs", "import", f"{LONG_NAME}.npz"),
+        ("runs", "export", f"{LONG_NAME}.tar.gz"),
+        ("runs", "list", "--store", LONG_NAME),
+        ("list", "papers", "--json", f"{LONG_NAME}/{LONG_NAME}"),
+        ("verify", "LI-24", "--scale", "tiny", "--store", LONG_NAME, "--quiet"),
+    ],
+)
+def test_a_path_that_no_disk_can_hold(sorites, words):
+    one_sentence(sorites(*words), LONG_NAME[:50])
+
+
+def test_a_refusal_during_the_work_is_one_sentence_too(sorites):
+    """Where nobody watches, the bar leaves no empty line before it."""
+    one_sentence(sorites("verify", "LI-1", "--scale", "tiny", "--sparsity", "x"), "whole number")
+
+
+def test_json_into_nothing_is_refused_before_the_work(sorites, tmp_path):
+    one_sentence(sorites("verify", "LI-24", "--scale", "tiny", "--json", ""), "--json")
+    assert not (tmp_path / "sorites-store").exists()
+
+
+def test_no_more_sizes_than_anybody_waits_for(sorites):
+    one_sentence(sorites("verify", "LI-1", "--anywhere", 10**20), "100,000")
 
 
 def test_text_is_not_taken_for_markup(sorites, stored, tmp_path):
@@ -157,7 +191,8 @@ def test_a_verdict_without_a_verdict_is_passed_over(sorites, tmp_path):
     (path,) = (tmp_path / "sorites-store" / "verdicts").rglob("*.json")
     record = json.loads(path.read_text())
     del record["verdict"]
-    path.write_text(json.dumps(record))
+    path.unlink()
+    path.with_name(f"{short_hash(json.dumps(record))}.json").write_text(json.dumps(record))
     with pytest.warns(UserWarning, match="passed over"):
         assert Store(tmp_path / "sorites-store").last_verdict("LI-24") is None
 
@@ -174,6 +209,7 @@ def repacked(stored, tmp_path, change):
     meta["files"]["spec.json"] = {
         "bytes": len(files["spec.json"]), "sha256": hashlib.sha256(files["spec.json"]).hexdigest()
     }  # fmt: skip
+    del meta["files"]["meta.json"]
     files["meta.json"] = json.dumps(meta).encode()
     with tarfile.open(tmp_path / "other.tar.gz", "w:gz") as archive:
         for name, content in files.items():
@@ -198,6 +234,21 @@ def test_archives_that_say_nonsense_are_refused(sorites, stored, tmp_path, which
     path = repacked(stored, tmp_path, CHANGES[which])
     one_sentence(sorites("runs", "import", path, "--store", "new"), "export it again")
     assert list((tmp_path / "new" / "members").iterdir()) == []
+
+
+def test_a_spec_that_no_class_can_be_made_from(sorites, stored, tmp_path):
+    """Adopted from somewhere, hashes right: it is listed and shown, and refused in a sentence when it is loaded."""
+
+    def ragged(spec, meta):
+        spec["runs"][0]["model"]["weights"] = [{"array": [[1, 2], [3]], "dtype": "float32"}]
+
+    path = repacked(stored, tmp_path, ragged)
+    assert sorites("runs", "import", path, "--store", "new")[0] == 0
+    (folder,) = (tmp_path / "new" / "members").iterdir()
+    assert sorites("runs", "show", folder.name, "--store", "new")[0] == 0
+    assert sorites("runs", "list", "--store", "new")[0] == 0
+    with pytest.raises(ValueError, match="made again from its spec"):
+        Store(tmp_path / "new").load(folder.name, 0)
 
 
 def test_bombs_and_empty_archives_are_refused(sorites, tmp_path):

@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -132,34 +133,36 @@ def test_one_worker_at_a_time(tmp_path):
     """A second process waits for the first; a third, whose members are others, does not; the dead hold nothing."""
     program = textwrap.dedent(
         """
-        import sys, time
+        import sys
         from pathlib import Path
         from sorites.store.reservation import reserved
-        with reserved(Path(sys.argv[1]), sys.argv[3:]) as waited:
-            print(waited, time.monotonic(), flush=True)
-            time.sleep(float(sys.argv[2]))
-            print(time.monotonic(), flush=True)
+        with reserved(Path(sys.argv[1]), sys.argv[2:]):
+            print("begun", flush=True)
+            sys.stdin.readline()
         """
     )
 
-    def begin(seconds, *ids):
-        words = [sys.executable, "-c", program, str(tmp_path), str(seconds), *ids]
-        return opened.enter_context(subprocess.Popen(words, stdout=subprocess.PIPE, text=True))
+    def begin(*ids):
+        words = [sys.executable, "-c", program, str(tmp_path), *ids]
+        return opened.enter_context(subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
 
     with contextlib.ExitStack() as opened:
-        first = begin(3, "a", "b")
-        began = first.stdout.readline().split()
-        second, third = begin(0, "b", "c"), begin(0, "d")
-        assert third.stdout.readline().split()[0] == "False"
-        waited, when = second.stdout.readline().split()
-        assert began[0] == "False"
-        assert waited == "True"
-        assert float(when) >= float(first.stdout.readline())
-        dead = begin(100, "a")
+        first = begin("a", "b")
+        first.stdout.readline()
+        second = begin("b", "c")
+        third = begin("d")
+        assert third.stdout.readline() == "begun\n"
+        assert select.select([second.stdout], [], [], 1.0)[0] == []
+        first.communicate("go on\n")
+        assert second.stdout.readline() == "begun\n"
+        dead = begin("a")
         dead.stdout.readline()
         dead.kill()
-    with reserved(tmp_path, ["a"]) as waited:
-        assert not waited
+        second.communicate("go on\n")
+        third.communicate("go on\n")
+    begun = time.monotonic()
+    with reserved(tmp_path, ["a"]):
+        assert time.monotonic() - begun < 5
 
 
 KILLED = """

@@ -72,7 +72,6 @@ def test_no_pickle(store):
 
 FILES = ("spec.json", "meta.json", "history.parquet", "members.parquet", "model.safetensors")
 HARMS = [(name, harm) for name in FILES for harm in ("truncate", "remove", "flip")]
-HARMS.remove(("meta.json", "flip"))  # it holds the hashes of the others
 
 
 @pytest.mark.parametrize(("name", "harm"), HARMS)
@@ -96,6 +95,36 @@ def test_a_damaged_folder_counts_as_absent(store, run, seeds, made, same, counte
     with pytest.warns(UserWarning, match="is damaged"):
         Store(store.root).train(run, seeds, lanes="apart")
     assert counted == [list(seeds)]
+
+
+@pytest.mark.parametrize("part", ['"created": "2', '"seconds": ', '"solved": ', '"source": "'])
+def test_what_meta_says_is_sealed(store, part):
+    """One digit of when, how long, how many or by which source: it was served without a word once."""
+    path = only_folder(store) / "meta.json"
+    content = bytearray(path.read_bytes())
+    content[content.index(part.encode()) + len(part)] ^= 1
+    path.write_bytes(content)
+    assert len(check(store)) == 1
+    with pytest.warns(UserWarning, match="is damaged"):
+        assert Store(store.root).folders() == []
+
+
+@pytest.mark.parametrize("part", ["bytes", "sha256"])
+def test_a_list_of_files_without_their_hashes(store, part):
+    """As an older folder may come to have it: a traceback in every `runs` command once."""
+    path = only_folder(store) / "meta.json"
+    meta = json.loads(path.read_text())
+    del meta["files"]["meta.json"], meta["files"]["model.safetensors"][part]
+    path.write_text(json.dumps(meta))
+    assert len(check(store)) == 1
+
+
+def test_a_verdict_is_what_was_written(store):
+    path = store.put_verdict({"id": "X-1", "verdict": "holds", "measured": 17})
+    path.write_text(path.read_text().replace("17", "16"))
+    assert [finding.path for finding in check(store)] == [str(path)]
+    with pytest.warns(UserWarning, match="is damaged"):
+        assert store.verdicts() == []
 
 
 def test_a_failed_rename_leaves_no_half_folder(run, tmp_path, monkeypatch):

@@ -67,6 +67,26 @@ def test_a_resumed_ensemble_equals_an_unbroken_one(run, tmp_path, lanes):
     assert not path.exists()
 
 
+@pytest.mark.parametrize(("place", "bit"), [(8, 0), (10, 5), (6, 7), (28, 0)])
+def test_a_spoilt_file_begins_anew(run, tmp_path, place, bit):
+    """Bits of the last entry in the zip's directory: a cipher, another method, a later version, a longer name."""
+    path = tmp_path / "here.npz"
+    with pytest.raises(Killed):
+        train(run, SEEDS, chunk=1, progress=killed_after(2), checkpoint=Checkpoint(path, "me", 0))
+    content = bytearray(path.read_bytes())
+    content[content.rindex(b"PK\1\2") + place] ^= 1 << bit
+    path.write_bytes(content)
+    with pytest.warns(UserWarning, match="damaged"):
+        train(run, SEEDS, chunk=1, checkpoint=Checkpoint(path, "me"))
+
+
+def test_nothing_is_left_of_a_write_that_was_killed(tmp_path):
+    (tmp_path / "here.npz.123").write_bytes(b"half")
+    (tmp_path / "other.npz").write_bytes(b"whole")
+    Checkpoint(tmp_path / "here.npz", "me").drop()
+    assert [path.name for path in tmp_path.iterdir()] == ["other.npz"]
+
+
 def test_members_that_were_dropped_stay_dropped(task, evaluation, tmp_path):
     """Finished members leave the program by halves: after a resumption it has the size it had."""
     rates = [1e-6, 1e-6, 1e-6, 2.0]

@@ -50,9 +50,10 @@ def open_store(options: Any):
 
 def check_json(options: Any) -> None:
     """A path that cannot be written is refused before the work, not after it."""
-    path = Path(getattr(options, "json", None) or "-")
-    possible = str(path) == "-" or (path.parent.is_dir() and os.access(path.parent, os.W_OK) and not path.is_dir())
-    require(possible, f"--json writes a file: {path} cannot be one; choose another path")
+    given = getattr(options, "json", None)
+    path = Path(given or ".")
+    possible = given in (None, "-") or (path.parent.is_dir() and os.access(path.parent, os.W_OK) and not path.is_dir())
+    require(possible, f"--json writes a file: {given!r} cannot be one; choose another path")
 
 
 def emit(options: Any, value: Any) -> bool:
@@ -87,9 +88,10 @@ def progress(options: Any) -> Iterator[Any]:
     from ..training.cache import use_compilation_cache
 
     use_compilation_cache()
+    screen = Console(stderr=True)
     bar = Progress(
         TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[detail]}"), TimeRemainingColumn(),
-        console=Console(stderr=True), transient=True, disable=options.quiet,
+        console=screen, transient=True, disable=options.quiet or not screen.is_terminal,
     )  # fmt: skip
     with bar:
         line = bar.add_task("starting", total=None, detail="")

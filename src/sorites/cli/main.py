@@ -132,6 +132,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return getattr(stop, "status", 130)
     except BrokenPipeError:
         return 0
+    except OSError as error:  # a name too long, a loop of links: whatever path was given
+        print(f"sorites: a path must be usable: {error.filename} ({error.strerror}); give another", file=sys.stderr)
+        return 2
 
 
 def overrides(extra: Sequence[str]) -> dict[str, str]:

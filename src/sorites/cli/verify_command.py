@@ -9,6 +9,7 @@ from ..ledger import Verdict, anywhere, verify, verify_at
 from ..papers.registry import code
 from .common import all_claims, console, emit, forget_programs, nearest, open_store, paper_named, progress
 
+MOST = 100_000  # sizes of one claim
 MARKS = {
     "holds": "[green]✓ holds[/green]",
     "fails": "[red]✗ fails[/red]",
@@ -21,8 +22,8 @@ def execute(options: Any) -> int:
     check_overrides(chosen, options.scale, options.overrides)
     require(options.seed is None or options.anywhere is not None, "--seed belongs to --anywhere N; add it")
     require(
-        options.anywhere is None or (options.anywhere >= 1 and not options.overrides),
-        f"--anywhere draws the parameters, one size or more: anywhere={options.anywhere}; leave other parameters out",
+        options.anywhere is None or (1 <= options.anywhere <= MOST and not options.overrides),
+        f"--anywhere draws 1 to {MOST:,} sizes: anywhere={options.anywhere}; use such a number, and no other parameter",
     )
     store, verdicts = open_store(options), []
     with progress(options) as title:

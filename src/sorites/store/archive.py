@@ -6,8 +6,6 @@ import io
 import json
 import shutil
 import tarfile
-import zipfile
-import zlib
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -22,7 +20,6 @@ from .provenance import now
 from .store import Store, tables_of
 
 MOST_FILES, MOST_BYTES, RATIO = 1_000_000, 64 * 2**20, 100  # what an archive may hold
-UNREADABLE = (tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error)
 
 
 def export(store: Store, ids: Sequence[str], path: str | Path) -> Path:
@@ -124,7 +121,9 @@ def _unpacked(path: Path) -> dict[str, dict[str, bytes]]:
                 content = archive.extractfile(entry)
                 assert content is not None
                 folders.setdefault(parts[0], {})[parts[1]] = content.read()
-    except (OSError, *UNREADABLE) as error:
+    except SpecError:
+        raise
+    except Exception as error:  # tar, gzip and zlib have errors of their own, and let Python's through
         raise SpecError(f"an archive is a whole .tar.gz: {path} ({error}); copy or export it again") from None
     require(len(folders) > 0, f"an archive holds a run: {path} holds none; make it with `sorites runs export`")
     return folders
@@ -140,7 +139,7 @@ def _adopt_history(store: Store, path: Path) -> list[str]:
         seeds = [int(member["seed"]) for member in spec["members"]]
         meta = {"created": now(), "seconds": None, **(said.get("meta") or {})}
         runs = list(spec["runs"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, *UNREADABLE) as error:
+    except Exception as error:  # a spoilt zip fails in a dozen ways, by the bit
         raise SpecError(
             f"an import is a .npz of `History.save`, with spec and meta in its .json: {path} ({error}); "
             "write both again"

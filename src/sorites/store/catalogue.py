@@ -61,10 +61,13 @@ def words(description: Description) -> str:
     if not isinstance(description, dict):
         return f"{description:.6g}" if isinstance(description, float) else str(description)
     if "array" in description:
-        shape = np.shape(description["array"])
+        try:
+            shape = np.shape(description["array"])
+        except ValueError:  # adopted from somewhere: rows of different lengths
+            return words(description["array"])
         few = len(shape) < 2 and np.size(description["array"]) <= 8
         return words(description["array"]) if few else "×".join(map(str, shape))
-    if "sha256" in description:
+    if isinstance(description.get("shape"), list) and "sha256" in description:
         return "×".join(map(str, description["shape"]))
     kind = str(description.get("kind", "dict")).rpartition(".")[2]
     fields = ", ".join(f"{name}={words(value)}" for name, value in description.items() if name != "kind")

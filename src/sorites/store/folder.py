@@ -2,7 +2,7 @@
 
 spec.json (runs, seeds, ids), history.parquet, members.parquet, model.safetensors, along.safetensors (weights on the
 way, where they were asked for) and tasks.safetensors (large arrays of the tasks); what is no Run has arrays.safetensors
-instead. meta.json also holds the size and hash of the others.
+instead. meta.json also holds the size and hash of the others, and one of what else it says.
 """
 
 import dataclasses
@@ -84,7 +84,10 @@ def read_folder(path: Path) -> Folder:
     """The folder's spec and meta, after a look at every file's size."""
     try:
         meta = json.loads((path / "meta.json").read_bytes())
-        sizes = {name: entry["bytes"] for name, entry in meta["files"].items()}
+        seal = meta["files"].pop("meta.json", None)  # older folders have none
+        if seal is not None and seal["sha256"] != _seal(meta):
+            raise Damaged(f"{path} is damaged: meta.json is not what was written")
+        sizes = {name: entry["bytes"] for name, entry in meta["files"].items() if entry["sha256"]}  # both are there
         folder = Folder(path, json.loads(Folder(path, {}, meta).read("spec.json")), meta)
         named = path.name.split("-")[0] == folder_name(folder.ids)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -104,7 +107,9 @@ def write_aside(root: Path, spec: dict[str, Any], meta: dict[str, Any], tables: 
     name = folder_name([member["id"] for member in spec["members"]])
     files = {"spec.json": json.dumps(spec, indent=1, allow_nan=False).encode(), **tables}
     listed = {key: {"bytes": len(content), "sha256": _digest(content)} for key, content in files.items()}
-    files["meta.json"] = json.dumps({**meta, "files": listed}, indent=1, allow_nan=False).encode()
+    said = {**meta, "files": listed}
+    sealed = {**said, "files": {**listed, "meta.json": {"bytes": None, "sha256": _seal(said)}}}
+    files["meta.json"] = json.dumps(sealed, indent=1, allow_nan=False).encode()
     return copy_aside(root, name, files)
 
 
@@ -173,6 +178,11 @@ def sync(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def _seal(meta: dict[str, Any]) -> str:
+    """The hash of what meta.json says, however it is spelt."""
+    return _digest(json.dumps(meta, sort_keys=True).encode())
 
 
 def _digest(content: bytes) -> str:

@@ -48,11 +48,19 @@ def load_member(folders: Sequence[Folder], id: str, seed: int | None) -> Loaded:
         run = folder.spec["runs"][member["run"]]
         arrays = arrays_from(folder.read(TASKS)) if TASKS in folder.meta["files"] else {}
         task, model = rebuild(run["stages"][0]["task"], arrays), rebuild(run["model"], {})
-        kept = load(folder, structure_from(model))
+        kept, secret = load(folder, structure_from(model)), secret_of(task, member["seed"])
     except Damaged as damage:
         raise SpecError(f"{damage}; see `sorites runs check`") from None
+    except SpecError:
+        raise
+    except Exception as error:  # an adopted spec may say anything
+        reason = (str(error).splitlines() or [""])[0]
+        raise SpecError(
+            f"a stored run is made again from its spec: {folder.path} ({type(error).__name__}: {reason}); see "
+            "`sorites runs show`"
+        ) from error
     one = jax.tree.map(lambda leaf: leaf[row] if eqx.is_array(leaf) else leaf, kept.models)
-    return Loaded(one, task, secret_of(task, member["seed"]), gather([(kept, row)]).history)
+    return Loaded(one, task, secret, gather([(kept, row)]).history)
 
 
 def secret_of(task: AbstractTask, seed: int) -> Any:

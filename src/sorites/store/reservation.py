@@ -18,9 +18,9 @@ except ImportError:  # not on this system
 
 
 @contextmanager
-def reserved(root: Path, ids: Sequence[str]) -> Iterator[bool]:
-    """Wait until nobody works on any of these, then do; true if somebody had, so that they may be there by now."""
-    folder, waited, mine = root / "running", False, None
+def reserved(root: Path, ids: Sequence[str]) -> Iterator[None]:
+    """Wait until nobody works on any of these, then do; they may be there by now."""
+    folder, mine = root / "running", None
     try:
         folder.mkdir(parents=True, exist_ok=True)
         while mine is None and fcntl is not None:
@@ -33,13 +33,12 @@ def reserved(root: Path, ids: Sequence[str]) -> Iterator[bool]:
                     json.dump(list(ids), mine)
                     mine.flush()
             if other is not None:
-                waited = True
                 fcntl.flock(other, fcntl.LOCK_SH)  # until that worker is done or dead
                 other.close()
     except OSError:
         mine = None
     try:
-        yield waited
+        yield
     finally:
         if mine is not None:
             Path(mine.name).unlink(missing_ok=True)

@@ -90,14 +90,13 @@ class Store:
         def missing(places: list[int], name: str) -> Kept:
             chosen = [each[place] for place in places]
             one = all(run is chosen[0] for run in chosen)
-            checkpoint = Checkpoint(self.root / "checkpoints" / f"{name}.npz", name)
             trained = train(
                 chosen[0] if one else chosen,
                 [seeds[place] for place in places],
                 lanes,
                 progress=progress,
                 keep=keep,
-                checkpoint=checkpoint,
+                checkpoint=self._checkpoint(name),
             )
             return Kept(trained.history, trained.models, trained.along)
 
@@ -203,10 +202,13 @@ class Store:
                 name = folder_name([member.id for member in chosen])
                 kept = missing(places, name)
                 self._write(chosen, [runs[place] for place in places], kept, time.perf_counter() - begun)
-                (self.root / "checkpoints" / f"{name}.npz").unlink(missing_ok=True)
+                self._checkpoint(name).drop()
             self.trained += len(places)
             found |= {member.id: (kept, row) for row, member in enumerate(chosen)}
         return gather([found[member.id] for member in members])
+
+    def _checkpoint(self, name: str) -> Checkpoint:
+        return Checkpoint(self.root / "checkpoints" / f"{name}.npz", name)
 
     def _load(self, wanted: set[str], run: Run, keep: tuple[int, ...]) -> dict[str, Place]:
         """The stored members among those wanted; what is damaged counts as not stored."""

@@ -48,9 +48,12 @@ def verdicts(root: Path, claim: str = "*") -> list[Record]:
 
 
 def read_verdict(path: Path) -> Record:
-    """One file; ValueError where it is not a verdict."""
+    """One file; ValueError where it is not a verdict, or not the one that was written."""
+    content = path.read_bytes()
+    if path.stem != short_hash(content.decode()):
+        raise ValueError(f"{path} is not what was written")
     try:
-        record = json.loads(path.read_bytes())
+        record = json.loads(content)
     except RecursionError:
         raise ValueError(f"{path} is nested too deeply") from None
     named = ("id", "created", "verdict") if isinstance(record, dict) and "scale" in record else ("id", "created")

@@ -8,7 +8,6 @@ import json
 import os
 import time
 import warnings
-import zipfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -83,11 +82,11 @@ class Checkpoint:
     def about(self) -> dict[str, Any] | None:
         """What is there, if it is this ensemble's and can be read."""
         try:
-            with np.load(self.path, allow_pickle=False) as arrays:
+            with self.path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                 about = json.loads(arrays["about"].tobytes())
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        except Exception:  # a spoilt zip fails in a dozen ways, by the bit
             warnings.warn(f"{self.path} is damaged: the training begins anew", stacklevel=3)
             return None
         return about if about.get("identity") == self.identity else None
@@ -96,7 +95,7 @@ class Checkpoint:
         """The whole of it; members in that structure of shapes."""
         metrics = about["metrics"]
         try:
-            with np.load(self.path, allow_pickle=False) as arrays:
+            with self.path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                 records = [
                     (number, arrays[f"steps/{index}"], {name: arrays[f"found/{index}/{name}"] for name in metrics})
                     for index, number in enumerate(about["records"])
@@ -106,13 +105,14 @@ class Checkpoint:
                 return Standing(
                     about["stage"], about["segments"], arrays["active"], members, records, arrays["samples"], along
                 )
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        except Exception:
             warnings.warn(f"{self.path} is damaged: the training begins anew", stacklevel=3)
             return None
 
     def drop(self) -> None:
-        """The ensemble is whole."""
-        self.path.unlink(missing_ok=True)
+        """The ensemble is whole: its file goes, and what a kill left of another."""
+        for path in (self.path, *self.path.parent.glob(f"{self.path.name}.*")):
+            path.unlink(missing_ok=True)
 
 
 def _named(under: str, tree: Any) -> dict[str, np.ndarray]:

@@ -92,7 +92,7 @@ class History:
 
     @classmethod
     def load(cls, path: str | Path) -> "History":
-        with np.load(path, allow_pickle=False) as stored:
+        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as stored:
             fields = {name: stored[name] for name in stored.files if not name.startswith("metric:")}
             metrics = {name[7:]: stored[name] for name in stored.files if name.startswith("metric:")}
         return cls(metrics=metrics, **fields)
