@@ -94,6 +94,35 @@ def test_what_is_installed_counts_by_its_version(place, monkeypatch):
     assert key("mine") != before
 
 
+def test_a_distribution_in_a_folder_of_its_own_counts_by_its_version(place):
+    """As `pip install --target` puts it; a namespace beside it, whose parent is not imported, is passed over."""
+    write, key = place
+
+    def ask():
+        source._distributions.cache_clear()
+        source._places.cache_clear()
+        return key("mine")
+
+    def install(version):
+        write("helper-1.dist-info/METADATA", f"Metadata-Version: 2.1\nName: helper\nVersion: {version}\n")
+        write("helper-1.dist-info/RECORD", "helper.py,,\nhelper-1.dist-info/METADATA,,\nhelper-1.dist-info/RECORD,,\n")
+        write("helper-1.dist-info/top_level.txt", "helper\n")
+
+    write("mine.py", "import helper\nimport lazy.inner.deep\n")
+    write("helper.py", "factor = 1\n")
+    write("lazy/inner/deep.py", "one = 1\n")
+    install(1)
+    before = ask()
+    write("helper.py", "factor = 2\n")
+    assert ask() == before
+    install(2)
+    assert ask() != before
+    shutil.rmtree(Path(sys.path[0]) / "helper-1.dist-info")
+    own = ask()
+    write("helper.py", "factor = 33\n")
+    assert ask() != own
+
+
 def test_a_module_that_is_missing_may_appear(place):
     write, key = place
     write("mine.py", "try:\n    import helper\nexcept ImportError:\n    helper = None\n")

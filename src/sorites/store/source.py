@@ -85,7 +85,7 @@ def _look(name: str, own: bool) -> Module | None:
             raise _sourceless(name)
         return None
     path = Path(getattr(loaded, "origin", None) or getattr(loaded, "__file__", None) or "")
-    if not own and set(INSTALLED) & set(path.parts):
+    if not own and _installed(name.split(".")[0], path):
         return Module(_version(name.split(".")[0]), (), ())
     state = loaded if name in sys.modules else _stamp(path)
     if name in _seen and (_seen[name][0] is state or (isinstance(state, tuple) and _seen[name][0] == state)):
@@ -130,7 +130,7 @@ def _spec(name: str) -> Any:
         above = _spec(parent)
         places = getattr(above, "submodule_search_locations", None)
         return PathFinder.find_spec(name, places) if places else None
-    except (ImportError, ValueError, AttributeError):
+    except (ImportError, ValueError, AttributeError, KeyError):  # a namespace whose parent is not imported: KeyError
         return None
 
 
@@ -181,6 +181,19 @@ def _siblings(name: str) -> Iterator[str]:
         for path in sorted(Path(folder).rglob("*.py")):
             inside = path.relative_to(folder).with_suffix("").parts
             yield ".".join([root, *(inside[:-1] if inside[-1] == "__init__" else inside)])
+
+
+def _installed(root: str, path: Path) -> bool:
+    """In a folder of installed packages, or where a distribution of that name was put (`pip install --target`)."""
+    return bool(set(INSTALLED) & set(path.parts)) or any(path.is_relative_to(place) for place in _places(root))
+
+
+@functools.cache
+def _places(root: str) -> list[Path]:
+    """Where the distributions of a package were put. An editable one lies apart from its source; a source tree with a
+    stray egg-info has no RECORD."""
+    found = [importlib.metadata.distribution(name) for name in _distributions().get(root, [])]
+    return [Path(str(each.locate_file(""))) for each in found if each.read_text("RECORD")]
 
 
 @functools.cache
