@@ -1,9 +1,11 @@
 """Turn what `bench/wen_paper_scale.py` wrote into results/figures/wen/ and results/bench-wen-h200.json.
 
     python bench/wen_record.py COMMIT OUT [OUT ...]
+    python bench/wen_record.py
 
 COMMIT is the commit that was run. Of several folders the last one that has a table counts; tables that none of them
-has stay as they were recorded.
+has stay as they were recorded. Figures 1a and 2 are made of results/wen-whole-budget/members.json, where the members of
+`bench/wen_whole_budget.py` are gathered.
 """
 
 import dataclasses
@@ -26,7 +28,7 @@ def read(path: Path):
 
 def write(name: str, frames: dict[str, pl.DataFrame], about: dict) -> None:
     shutil.rmtree(HOME / name, ignore_errors=True)
-    write_tables(HOME / name, frames, dataclasses.asdict(LARGE[name]))
+    write_tables(HOME / name, frames, dataclasses.asdict(LARGE["1a" if name == "2c" else name]))
     written = read(HOME / name / "about.json") | about
     (HOME / name / "about.json").write_text(json.dumps(written, indent=1) + "\n")
     print(HOME / name)
@@ -36,31 +38,30 @@ def tables(out: Path, commit: str) -> None:
     stored, origin = read(out / "rows.json"), read(out / "about-measure.json")
     origin = {key: origin[key] for key in ("device", "versions", "command", "precision")} | {"commit": commit}
     for name, rows in stored["tables"].items():
-        if name == "2L2H":  # not a figure of its own: a part of 2a
-            gather(pl.DataFrame(rows["data"]), commit)
+        if name in ("1a", "2b", "2L2H"):  # members of whole budgets are recorded instead
             continue
         frames = {each: pl.DataFrame(part, infer_schema_length=None) for each, part in rows.items() if part}
         write(name, frames, origin | {"note": stored["notes"][name]})
 
 
-def gather(middle: pl.DataFrame | None = None, commit: str | None = None) -> None:
-    """Figure 2c is figure 1a's shape and settings; figure 2a gathers every shape that was measured."""
-    if (HOME / "1a").exists():
-        shutil.copytree(HOME / "1a", HOME / "2c", dirs_exist_ok=True)
-    parts, commits, sizes = {}, {}, {"2L2H": dataclasses.asdict(LARGE["2L2H"])}
-    for shape, name in (("1L1H", "2b"), ("2L2H", "2a"), ("4L4H", "1a")):
-        if (HOME / name).exists():
-            data = pl.read_parquet(HOME / name / "data.parquet").filter(pl.col("layers") == int(shape[0]))
-            said = read(HOME / name / "about.json")["commit"]
-            parts[shape], commits[shape] = data, said[shape] if name == "2a" else said
-            sizes |= {} if name == "2a" else {shape: read(HOME / name / "about.json")["parameters"]}
-    if middle is not None:
-        parts["2L2H"], commits["2L2H"] = middle, commit
-    about = read(HOME / "1a" / "about.json")
-    kept = {key: about[key] for key in ("device", "versions", "precision")}
-    write(
-        "2a", {"data": pl.concat(parts.values())}, kept | {"commit": commits, "note": "every shape that was measured"}
-    )
+def whole() -> None:
+    """Figures 1a, 2a, 2b and 2c: nobody was stopped by a clock."""
+    record = read(results_folder() / "wen-whole-budget" / "members.json")
+    sources = {source["name"]: source for source in record["sources"]}
+    fields = ("layers", "heads", "chain", "sparsity", "seed", "rate", "samples", "solved")
+    for name, shapes in {"1a": ("4L4H",), "2b": ("1L1H",), "2c": ("4L4H",), "2a": ("1L1H", "2L2H", "4L4H")}.items():
+        chosen = [row for row in record["members"] if row["shape"] in shapes]
+        rows = [row | {"layers": int(row["shape"][0]), "heads": int(row["shape"][2])} for row in chosen]
+        used = [sources[each] for each in sorted({row["from"] for row in chosen})]
+        about = {
+            "device": used[0]["device"],
+            "commit": {each["name"]: each["commit"] for each in used},
+            "command": {each["name"]: each["command"] for each in used},
+            "evaluated": {each["name"]: each["evaluated"] for each in used},
+            "versions": used[-1]["versions"],
+            "note": "every member reached its goal or 10^7 sequences",
+        }
+        write(name, {"data": pl.DataFrame([{field: row[field] for field in fields} for row in rows])}, about)
 
 
 def speed(out: Path, commit: str) -> None:
@@ -77,12 +78,11 @@ def speed(out: Path, commit: str) -> None:
 
 
 def main() -> None:
-    commit, *folders = sys.argv[1:]
-    for out in map(Path, folders):
+    for out in map(Path, sys.argv[2:]):
         if (out / "rows.json").exists():
-            tables(out, commit)
-        speed(out, commit)
-    gather()
+            tables(out, sys.argv[1])
+        speed(out, sys.argv[1])
+    whole()
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
+
 ROOT = Path(__file__).parents[1]
 README = " ".join((ROOT / "README.md").read_text().split())
 RUNS = json.loads((ROOT / "results" / "wen-whole-budget" / "summary.json").read_text())["runs"]
@@ -14,22 +16,54 @@ def solved(name, sparsity):
     return sorted(each["samples"] for each in members if each["solved"]), members
 
 
+MEMBERS = json.loads((ROOT / "results" / "wen-whole-budget" / "members.json").read_text())["members"]
+
+
+def members(shape, chain, *sparsities):
+    found = [m for m in MEMBERS if (m["shape"], m["chain"]) == (shape, chain) and m["sparsity"] in sparsities]
+    return sorted(m["samples"] for m in found if m["solved"]), len(found)
+
+
+def counted(shape, chain, *sparsities):
+    times, count = members(shape, chain, *sparsities)
+    return f"{len(times)} of {count}"
+
+
 def test_whole_budgets_of_wen():
-    times, members = solved("4L4H-n30-k3", 3)
-    assert len(times) == len(members) == 3
-    assert f"k = 3 at all three rates after {times[0]:,} to {times[-1]:,} sequences" in README
-    times, members = solved("4L4H-n30-k4", 4)
-    assert len(times) == len(members) == 3
-    assert f"k = 4 after {times[0]:,} to {times[-1]:,}" in README
-    assert len(solved("2L2H-n30-k34", 3)[0]) == 3
-    times, members = solved("2L2H-n30-k34", 4)
-    assert len(times) == 2
-    stuck = [each for each in members if not each["solved"]]
-    assert [round(each["last_accuracy"], 2) for each in stuck] == [0.75]
-    counts = [len(solved("1L1H-n30-k234", sparsity)[0]) for sparsity in (2, 3, 4)]
-    assert counts == [3, 0, 0]
-    assert "learns k = 2 in 3 of 6, k = 3 and k = 4 in none" in README
-    assert all(each["samples"] >= 9_990_000 for run in RUNS.values() for each in run["members"] if not each["solved"])
+    every = (1, 2, 3, 4)
+    for shape, words in {"4L4H": "four layers solve", "2L2H": "two layers", "1L1H": "one layer"}.items():
+        assert f"{words} {counted(shape, True, *every)}" in README
+    late = [time for time in members("1L1H", True, *every)[0] if time > 140_000]
+    assert f"need up to {max(late):,}" in README
+    assert f"learn k = 1, 2 and 3 in {counted('4L4H', False, 1, 2, 3)}" in README
+    medians = [int(np.median(members("4L4H", False, k)[0])) for k in (1, 2, 3)]
+    assert "after a median of {:,}, {:,} and {:,} sequences".format(*medians) in README
+    times, count = members("4L4H", False, 4)
+    assert (len(times), count) == (3, 6)
+    assert {
+        m["seed"] for m in MEMBERS if (m["shape"], m["chain"], m["sparsity"]) == ("4L4H", False, 4) and m["solved"]
+    } == {0}
+    assert f"at all three rates ({times[0]:,} to {times[-1]:,})" in README
+    assert f"k = 1 to 3 in {counted('2L2H', False, 1, 2, 3)} and k = 4 in {counted('2L2H', False, 4)}" in README
+    assert f"learns k = 2 in {counted('1L1H', False, 2)}, k = 3 and k = 4 in none" in README
+    assert not members("1L1H", False, 3, 4)[0]
+    assert all(m["samples"] >= 9_990_000 for m in MEMBERS if not m["solved"])
+
+
+def test_growth_of_wen():
+    from sorites.papers.wen.experiments import best
+    from sorites.statistics import compare_growth
+
+    for chain, verdict in ((True, "linear"), (False, "exponential")):
+        rows = [
+            {name: m[name] for name in ("sparsity", "seed", "rate", "samples", "solved")}
+            for m in MEMBERS
+            if (m["shape"], m["chain"]) == ("4L4H", chain)
+        ]
+        columns = [np.array([row[name] for row in best(rows)]) for name in ("sparsity", "samples", "solved")]
+        found = compare_growth(*columns)
+        assert found.verdict == verdict
+        assert chain or f"by a factor {found.exponential.growth:.1f} a bit" in README
 
 
 def test_many_passes_of_wen():

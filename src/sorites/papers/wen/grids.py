@@ -151,10 +151,10 @@ SECRET = (1, 2, 3, 7, 12, 13, 14, 16, 18, 19, 22, 24, 25, 26, 27, 29, 33, 34, 36
 NINE = (1, 2, 3, 4, 6, 8)  # layers and heads of figure 9
 LARGE: dict[str, Any] = {  # what an accelerator does in minutes to hours; captions say what the paper has more of
     "1b": Curves(layers=4, heads=4, bits=30, sparsity=3, budget=10_000_000, seeds=2, **_deep),
-    "1a": Complexity(bits=30, shapes=("4L4H",), budget=10_000_000, seeds=2, **_deep),
-    "2b": Complexity(bits=30, shapes=("1L1H",), budget=10_000_000, seeds=4, **PAPER_NET),
-    "2L2H": Complexity(bits=30, shapes=("2L2H",), budget=10_000_000, seeds=2, **_deep),
-    "2a": Complexity(bits=30, shapes=("1L1H", "2L2H", "4L4H"), budget=10_000_000, seeds=2, **_deep),  # gathers the three
+    "1a": Complexity(bits=30, shapes=("4L4H",), budget=10_000_000, seeds=4, **_three),
+    "2b": Complexity(bits=30, shapes=("1L1H",), budget=10_000_000, seeds=4, **(_three | {"compute": "float32"})),
+    "2L2H": Complexity(bits=30, shapes=("2L2H",), budget=10_000_000, seeds=4, **_three),
+    "2a": Complexity(bits=30, shapes=("1L1H", "2L2H", "4L4H"), budget=10_000_000, seeds=4, **_three),  # gathers the three
     "3a": Complexity(bits=100, shapes=("1L1H",), chained=(20, 40, 60, 80, 100), bare=(), budget=1_000_000, threshold=0.995,
                      seeds=2, **PAPER_NET),
     "3b": Maps(layers=1, heads=1, bits=40, sparsity=20, secret=SECRET, budget=1_000_000, seeds=1, **_slower),
