@@ -16,7 +16,7 @@ import numpy as np
 
 from ..errors import require
 from ..training import Checkpoint, History, Progress, Run, Trained, train
-from ..training.ensemble import LARGE
+from ..training.lanes import LARGE
 from .folder import (
     ALONG,
     ARRAYS,

@@ -7,7 +7,6 @@ finished members by halves; what a member does depends on its run and seed alone
 import dataclasses
 import math
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -19,18 +18,19 @@ from jaxtyping import Array, Int
 
 from ..errors import require
 from ..models import AbstractModel
-from . import memory
 from .cache import use_compilation_cache
 from .check import check
 from .checkpoint import Checkpoint, Standing
 from .clock import Clock
 from .history import History
+from .lanes import lanes_of, spread_over
 from .member import Member, born, enter, look, pool, segment
 from .progress import Listener, Progress, listener_or
+from .records import history_of, spread
 from .stage import Run, Stage, Until
+from .trees import copied, put, stacked, take
 
 CHUNK = 25  # evaluations per call of the compiled program
-LARGE = 20_000  # weights from which members run one after another on a CPU
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -45,11 +45,11 @@ class Trained:
 
     def model(self, index: int, step: int | None = None) -> AbstractModel:
         """One member's trained model, or as it was after a step that was kept."""
-        return _take(self.models if step is None else self.along[step], index)
+        return take(self.models if step is None else self.along[step], index)
 
     def secret(self, index: int):
         """What one member had to find."""
-        return _take(self.secrets, index)
+        return take(self.secrets, index)
 
 
 def train(
@@ -87,13 +87,7 @@ def train(
     for run in {id(run): run for run in runs}.values():
         check(run)
     listener = listener_or(progress)
-    run = _stacked(runs)
-    lanes = _lanes(runs[0], len(seeds)) if lanes == "auto" else lanes
-    if len(seeds) == 1:
-        lanes = "alone"
-    elif lanes == "apart" and run.model.weights_count > LARGE * len(seeds):  # its arrays have a member axis
-        lanes = "one by one"
-    lanes = _fitting(runs[0], len(seeds), lanes)
+    run, lanes = stacked(runs), lanes_of(runs[0], len(seeds), lanes)
     lengths = [int(np.max(stage.steps)) for stage in run.stages]
     kept_at = _kept_at(run, lengths, keep)
     checkpoint = None if checkpoint is None else checkpoint.of(lanes, chunk, shrink, tuple(keep))
@@ -109,13 +103,13 @@ def train(
             continue
         first = sum(lengths[: number - 1])
         start = standing if number == standing.stage and records else None
-        plan = Plan(stage, run.goal, lanes, chunk, shrink, kept_at[number - 1])
-        for after, found, segments, active in _chunks(plan, members, clock, start):
+        hosted = Hosted(stage, run.goal, lanes, chunk, shrink, kept_at[number - 1])
+        for after, found, segments, active in _chunks(hosted, members, clock, start):
             members = after
             done = first + segments * stage.evaluation.every
             records.append((number, done, found))
             if int(done[-1]) in keep and int(done[-1]) not in along:
-                along[int(done[-1])] = _copied(members.model)
+                along[int(done[-1])] = copied(members.model)
             if checkpoint is not None:
                 checkpoint.note(Standing(number, int(segments[-1]), active, members, records, samples, along))
             if listener is not None:
@@ -132,30 +126,16 @@ def train(
                 )
         for step in keep:  # whoever leaves a stage early stands still to its end
             if first < step <= first + lengths[number - 1] and step not in along:
-                along[step] = _copied(members.model)
+                along[step] = copied(members.model)
         drawn = (np.asarray(members.step) - np.asarray(members.entered)).astype(np.int64)
         samples = samples + drawn * np.asarray(stage.source.samples)
         if clock.out:
             break
-    history = _history(seeds, records, members, samples, clock.out)
+    history = history_of(seeds, records, members, samples, clock.out)
     return Trained(history, members.model, members.secret, clock.pace, along)
 
 
-def _fitting(run: Run, members: int, lanes: str) -> str:
-    """Lanes that fit into memory; an ensemble whose members do not fit side by side runs them one after another."""
-    one, room = memory.needed(run), memory.available()
-    memory.drop_programs_before_the_limit()
-    if room is None or one * members <= room:
-        return lanes
-    said = f"{one / 2**30:,.2f} GiB each, {room / 2**30:,.2f} GiB are free"
-    require(one <= room, f"a member and its batch fit into memory: {said}; use a smaller model or batch")
-    if lanes == "together":
-        warnings.warn(f"{members} members do not fit side by side ({said}): they run one after another", stacklevel=3)
-        return "apart"
-    return lanes
-
-
-class Plan(NamedTuple):
+class Hosted(NamedTuple):
     """What the host does with one stage."""
 
     stage: Stage
@@ -196,9 +176,9 @@ def _left_off(checkpoint: Checkpoint, run: Run, seeds: Sequence[int], lanes: str
     return checkpoint.read(about, shapes)
 
 
-def _chunks(plan: Plan, members: Member, clock: Clock, start: Standing | None):
+def _chunks(hosted: Hosted, members: Member, clock: Clock, start: Standing | None):
     """Yield (members, measurements, segments done, active): on entry, then chunk by chunk."""
-    stage, goal, lanes, chunk, shrink, stops = plan
+    stage, goal, lanes, chunk, shrink, stops = hosted
     every, count = stage.evaluation.every, members.step.shape[0]
     segments = -(-int(np.max(stage.steps)) // every)
     active, first = np.arange(count), 0
@@ -210,10 +190,10 @@ def _chunks(plan: Plan, members: Member, clock: Clock, start: Standing | None):
         active, first = start.active, start.segments
     # What the program does not depend on is not its key.
     every_one = (dataclasses.replace(stage, reset=True, freeze=False), goal)
-    running, here = (members, every_one) if len(active) == count else (_take(members, active), _take(every_one, active))
+    running, here = (members, every_one) if len(active) == count else (take(members, active), take(every_one, active))
     if clock.limit is not None:  # compile first: time is for training
         running, _ = _one_by_one(here, running, 0, chunk, lanes)
-        members = _put(members, active, running) if len(active) < count else running
+        members = put(members, active, running) if len(active) < count else running
     compiled = clock.limit is not None
     while first < segments:
         finished = np.asarray(running.left | running.diverged)
@@ -222,12 +202,12 @@ def _chunks(plan: Plan, members: Member, clock: Clock, start: Standing | None):
         keep = active[~finished]
         if lanes == "together" and first and first % chunk == 0 and shrink * len(keep) <= len(active):
             active = np.concatenate([keep, active[finished]])[: 1 << max(len(keep) - 1, 0).bit_length()]
-            running, here = _take(members, active), _take(every_one, active)
+            running, here = take(members, active), take(every_one, active)
         end = min([segments, (first // chunk + 1) * chunk, *(stop for stop in stops if stop > first)])
         kept, steps, begun = end - first, np.asarray(running.step).sum(), time.perf_counter()
         running, found = _one_by_one(here, running, kept, chunk, lanes)
-        members = _put(members, active, running) if len(active) < count else running
-        found = jax.tree.map(lambda leaf: _spread(np.asarray(leaf)[:, :kept], active, count), found)  # noqa: B023
+        members = put(members, active, running) if len(active) < count else running
+        found = jax.tree.map(lambda leaf: spread(np.asarray(leaf)[:, :kept], active, count), found)  # noqa: B023
         if compiled:
             drawn = (np.asarray(running.step).sum() - steps) * np.mean(stage.source.samples)
             clock.add(time.perf_counter() - begun, float(drawn))
@@ -240,7 +220,7 @@ def _chunks(plan: Plan, members: Member, clock: Clock, start: Standing | None):
 @eqx.filter_jit
 def _begin(plan: tuple[Stage, Until | None], members: Member, lanes: str) -> tuple[Member, dict]:
     """Enter the stage, and a first look."""
-    return _spread_over(lambda plan, member: look(plan[0], plan[1], enter(plan[0], member)), lanes)(plan, members)
+    return spread_over(lambda plan, member: look(plan[0], plan[1], enter(plan[0], member)), lanes)(plan, members)
 
 
 def _one_by_one(plan: tuple[Stage, Until | None], members: Member, count: int, chunk: int, lanes: str):
@@ -251,7 +231,7 @@ def _one_by_one(plan: tuple[Stage, Until | None], members: Member, count: int, c
     each = []
     for index in range(members.step.shape[0]):
         one = np.array([index])
-        each.append(_advance(_take(plan, one), _take(members, one), jnp.asarray(count), chunk, "alone"))
+        each.append(_advance(take(plan, one), take(members, one), jnp.asarray(count), chunk, "alone"))
     return jax.tree.map(lambda *leaves: jnp.concatenate(leaves) if eqx.is_array(leaves[0]) else leaves[0], *each)
 
 
@@ -274,123 +254,10 @@ def _advance(plan: tuple[Stage, Until | None], members: Member, count: Int[Array
         arrays, records = jax.lax.fori_loop(0, count, body, (eqx.filter(member, eqx.is_array), room))
         return eqx.combine(arrays, static), records
 
-    return _spread_over(many, lanes)(plan, members)
+    return spread_over(many, lanes)(plan, members)
 
 
 @eqx.filter_jit
 def _compiled(function: Callable, first, second, lanes: str):
     """The function over the leading axis of its two arguments."""
-    return _spread_over(function, lanes)(first, second)
-
-
-def _spread_over(function: Callable, lanes: str) -> Callable:
-    if lanes == "alone":  # a lone member trains without an axis: a vmap of one costs half as much again
-
-        def alone(*arguments):
-            out = function(*_take(arguments, 0))
-            return jax.tree.map(lambda leaf: leaf[None] if eqx.is_array(leaf) else leaf, out)
-
-        return alone
-    if lanes in ("together", "one by one"):
-        return eqx.filter_vmap(function, in_axes=eqx.if_array(0), out_axes=eqx.if_array(0))
-
-    def apart(*arguments):
-        arrays, static = eqx.partition(arguments, eqx.is_array)
-        shape = []
-
-        def one(arrays):
-            out = function(*eqx.combine(arrays, static))
-            shape.append(eqx.filter(out, eqx.is_array, inverse=True))
-            return eqx.filter(out, eqx.is_array)
-
-        out = jax.lax.map(one, arrays)
-        return eqx.combine(out, shape[-1])
-
-    return apart
-
-
-def _lanes(run: Run, members: int) -> str:
-    """Together on an accelerator, and on a CPU where a step is too small to fill it."""
-    if jax.default_backend() != "cpu":
-        return "together"
-    work = max(int(np.max(stage.source.samples)) * stage.task.layout.positions for stage in run.stages)
-    return "together" if work <= 50_000 and run.model.weights_count <= LARGE else "apart"
-
-
-def _stacked(runs: Sequence[Run]) -> Run:
-    """One run whose arrays have a leading member axis; a run that many members share is read once."""
-    distinct = list({id(run): run for run in runs}.values())
-    rows = np.array([next(n for n, run in enumerate(distinct) if run is each) for each in runs])
-    arrays, static = zip(*(eqx.partition(run, eqx.is_array_like) for run in distinct), strict=True)
-    shapes = [jax.tree.map(np.shape, each) for each in arrays]
-    require(
-        all(eqx.tree_equal(other, static[0]) is True for other in static[1:]) and shapes == shapes[:1] * len(shapes),
-        "the runs of one ensemble differ in arrays only (rates, weights, masks); train the others apart",
-    )
-    stacked = jax.tree.map(lambda *leaves: jnp.asarray(np.stack(leaves)[rows]), *arrays)
-    return eqx.combine(stacked, static[0])
-
-
-def _take(tree, index):
-    return jax.tree.map(lambda leaf: leaf[index] if eqx.is_array(leaf) else leaf, tree)
-
-
-def _copied(tree):
-    """A copy: the program reuses the memory of what it is given."""
-    return jax.tree.map(lambda leaf: jnp.array(leaf) if eqx.is_array(leaf) else leaf, tree)
-
-
-def _put(everyone, index, some):
-    return jax.tree.map(lambda a, b: a.at[index].set(b) if eqx.is_array(a) else a, everyone, some)
-
-
-def _spread(leaf, active: np.ndarray, members: int) -> np.ndarray:
-    """Measurements of the active members in their places; the others measured nothing."""
-    leaf = np.asarray(leaf)
-    if len(active) == members:
-        return leaf
-    wide = np.full((members, *leaf.shape[1:]), np.nan, leaf.dtype)
-    wide[active] = leaf
-    return wide
-
-
-def _measured(metrics: dict[str, np.ndarray]) -> np.ndarray:
-    """At which records anyone measured anything."""
-    seen = [np.moveaxis(~np.isnan(values), 1, 0) for values in metrics.values()]
-    return np.any([record.reshape(len(record), -1).any(axis=1) for record in seen], axis=0)
-
-
-def _joined(parts: list[np.ndarray]) -> np.ndarray:
-    """Records one after another; a metric over levels has as many as the deepest stage, NaN beyond a stage's own."""
-    if parts[0].ndim > 2:
-        shape = np.max([part.shape[2:] for part in parts], axis=0)
-        room = [
-            [(0, 0), (0, 0), *((0, most - own) for most, own in zip(shape, p.shape[2:], strict=True))] for p in parts
-        ]
-        parts = [np.pad(part, wide, constant_values=np.nan) for part, wide in zip(parts, room, strict=True)]
-    return np.concatenate(parts, axis=1)
-
-
-def _history(seeds, records, members: Member, samples: np.ndarray, cut: bool) -> History:
-    step = np.concatenate([steps for _, steps, _ in records])
-    stage = np.concatenate([np.full(len(steps), number) for number, steps, _ in records])
-    names = records[0][2]
-    require(
-        all(found.keys() == names.keys() for _, _, found in records),
-        "the stages of one run measure the same things: their probes differ; give every stage the same probes",
-    )
-    metrics = {name: _joined([found[name] for _, _, found in records]) for name in names}
-    kept = _measured(metrics) | np.append(True, stage[1:] != stage[:-1])  # however long the last chunk was
-    secrets = jax.tree.leaves(members.secret)
-    ended = np.asarray(members.left | members.diverged)
-    return History(
-        seeds=np.asarray(seeds),
-        stage=stage[kept],
-        step=step[kept],
-        metrics={name: values[:, kept] for name, values in metrics.items()},
-        solved_at=np.asarray(members.solved_at),
-        samples=samples,
-        diverged=np.asarray(members.diverged),
-        censored=~ended if cut else np.zeros(len(seeds), bool),
-        secrets=np.asarray(secrets[0]) if len(secrets) == 1 else None,
-    )
+    return spread_over(function, lanes)(first, second)
