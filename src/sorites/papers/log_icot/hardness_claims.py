@@ -45,7 +45,7 @@ class Hidden:
     def alone(self, rule: AbstractRule, error: float) -> Run:
         """The answer alone, against the oracle on every input; all targets start from the same weights."""
         task, oracle = self.task(), ClassOracle(error, None, answer_only=True)  # pyright: ignore
-        evaluation = Evaluation(self.steps, 256, (Loss(), Outcome()))
+        evaluation = Evaluation(1, 256, (Loss(), Outcome()))
         stage = Stage(task, (direct(task.layout),), oracle, rule, self.steps, evaluation)
         return Run(_start(self), [stage])
 
