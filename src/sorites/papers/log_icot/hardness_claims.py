@@ -172,8 +172,8 @@ CLAIMS = (
         "Log-ICoT learns every target against the same oracle.",
         {"tiny": Hidden(6, 4, 10, seeds=6), "quick": Hidden(), "paper": Hidden(10, 4, 40, seeds=100)}, _hidden,
         domain=Domain(
-            {"bits": Between(6, 9), "sparsity": Among(4), "steps": Between(10, 24), "rate": Real(0.05, 0.5, log=True), "spread": Real(0.5, 2, log=True), "seeds": Between(6, 24)},
-            because="bits begin where a class of 4-parities has 15 targets and end where every target's every input is many chains; a tree has a power of two",
+            {"bits": Between(5, 10), "sparsity": Among(4), "steps": Between(10, 24), "rate": Real(0.05, 0.5, log=True), "spread": Real(0.5, 2, log=True), "seeds": Between(6, 24)},
+            because="bits begin where a class of 4-parities has five targets and end where every target's every input is many chains; a tree has a power of two",
         ),
     ),
 )  # fmt: skip
