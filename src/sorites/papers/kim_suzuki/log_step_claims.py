@@ -115,7 +115,6 @@ def _pattern(size: Pattern, lab: Lab) -> Evidence:
             "1 < eps0 < 2: a zeroed level has ||0 + 1|| = 1, so a smaller eps0 lets the level above it through",
             "fails" if _off_pattern(printed) else "holds",
         ),
-        departures=(FEWER,),
     )  # fmt: skip
 
 
@@ -162,7 +161,6 @@ def _weights(size: LogSteps, lab: Lab) -> Evidence:
         departures=(
             "Until an audit the weight was only shown beside the leading term; now it must be the law's K s_l (d/d_{l-1})^2 rounded, and within "
             "0.1 of a half-integer nothing is said.",
-            FEWER,
         ),
     )  # fmt: skip
 
@@ -256,7 +254,6 @@ def _ablations(size: Ablations, lab: Lab) -> Evidence:
             "half-integer siblings may round to different integers, just above the working K too, and a larger K off it works.",
             "At first most seeds had to fail on a half-integer. Fifteen drawn sizes showed 22 of 44 seeds right: siblings share their noise and mostly "
             "round together. What is judged since is who fails: the seeds whose siblings part below the answer.",
-            FEWER,
         ),
     )
 
@@ -282,6 +279,7 @@ CLAIMS = (
         "KS-23", PAPER, "Theorem 7, filter", "finite",
         "After t updates the filter passes levels up to t+1 and zeroes the rest if 1 < eps0 < 2; with a smaller eps0 it does not.",
         {"tiny": Pattern(**TINY), "quick": Pattern(), "paper": Pattern(64, 16, 1_000_000, 14.0)}, _pattern,
+        departures=(FEWER,),
         domain=Domain({**WORKING, "printed": Real(0.6, 0.95)}, _likely, LIKELY),
     ),
     Claim(
@@ -289,6 +287,7 @@ CLAIMS = (
         "After log2 k updates the children of a level share one integer weight, round(2c eta s_l/d_{l-1}^2) with s_l the exact signal of the "
         "level's first gradient, every other weight is -1 or 0, and every answer is right, where no level's weight lies near a half-integer.",
         {"tiny": LogSteps(**TINY), "quick": LogSteps(), "paper": LogSteps(64, 16, 1_000_000, 14.0)}, _weights,
+        departures=(FEWER,),
         domain=Domain({**WORKING, "sparsity": Powers(4, 8)}, _likely, LIKELY),
     ),
     Claim(
@@ -307,6 +306,7 @@ CLAIMS = (
         "Rounding, the filter and its range are each needed: without one of them most seeds fail. Where the weight lies on a half-integer exactly those "
         "seeds fail whose siblings round apart below the answer.",
         {"tiny": Ablations(**TINY), "quick": Ablations(), "paper": Ablations(64, 16, 1_000_000, 14.0)}, _ablations,
+        departures=(FEWER,),
         domain=Domain({**WORKING, "printed": Real(0.6, 0.95), "strongest": Real(20, 30)}, _likely, LIKELY),
     ),
 )  # fmt: skip

@@ -24,7 +24,7 @@ DECAY = -math.log(2) / 2  # per bit: half of what the class's size has, C(d, d/2
 class Exponential:
     bits: tuple[int, ...] = (6, 8, 10, 12)  # d, with k = d/2; every input is enumerated, so n = 2^d
     queries: int = 20  # T
-    seeds: int = 3  # random weights per learner
+    seeds: int = 4  # random weights per learner
     spread: float = 1.0  # of the transformer's
 
     def __post_init__(self):
@@ -43,51 +43,45 @@ def below(name: str, slope: Slope, bound: float) -> Comparison:
 @in_float64
 def _decays(size: Exponential) -> Evidence:
     compared: list[Comparison] = []
-    bits = np.array(size.bits)
     for learner in LEARNERS:
-        shares, gaps, samples = [], [], []
+        rows = []  # d, share of the gradient that knows the target, gap of the loss, samples
         for d in size.bits:
             task, every = task_of(d, d // 2), np.arange(2**d)
             signs, count = jnp.asarray(pc.signs(d, every)), math.comb(d, d // 2)
             means = np.array([float(krawtchouk.mean_label(d, d // 2, m)) for m in range(d + 1)])[
                 np.bitwise_count(every)
             ]
-            found = []
             for seed in range(size.seeds):
                 slopes = np.asarray(
                     jacobian(drawn(learner, task, seed, size.spread), answer_alone(learner, task.layout), task, signs)
                 )
                 variance = pc.population_variance(d, d // 2, slopes)
-                found.append((variance / pc.square_norm(slopes), variance, pc.sampling_noise(slopes, means) / variance))
-            share, variance, noise = np.median(found, axis=0)
+                gap = size.queries * variance ** (1 / 3) + 1 / count
+                rows.append((d, variance / pc.square_norm(slopes), gap, pc.sampling_noise(slopes, means) / variance))
+            largest = max(row[1] for row in rows if row[0] == d)
             compared.append(
-                at_most(
-                    f"{learner}, d={d}: |P| Var / E|grad f|², largest",
-                    count * max(each[0] for each in found),
-                    1,
-                    ROUNDING * count,
-                )
+                at_most(f"{learner}, d={d}: |P| Var / E|grad f|², largest", count * largest, 1, ROUNDING * count)
             )
-            shares.append(share)
-            samples.append(noise)
-            gaps.append(size.queries * variance ** (1 / 3) + 1 / count)
+        bits, share, gap, samples = np.array(rows).T
         compared += [
             below(
-                f"{learner}: rate of ln(Var / E|grad f|²) per bit ≤ (its interval)",
-                semi_log_slope(bits, np.array(shares)),
-                DECAY,
+                f"{learner}: rate of ln(Var / E|grad f|²) per bit ≤ (its interval)", semi_log_slope(bits, share), DECAY
             ),
             below(
                 f"{learner}: rate of ln(1 - floor of the loss) per bit ≤ (its interval)",
-                semi_log_slope(bits, np.array(gaps)),
+                semi_log_slope(bits, gap),
                 DECAY / 3,
             ),
             shown(
                 f"{learner}: rate of ln(n at which sampling noise is as large as Var) per bit",
                 None,
-                semi_log_slope(bits, np.array(samples)).value,
+                semi_log_slope(bits, samples).value,
             ),
-            shown(f"{learner}: 1 - floor of the loss at d={size.bits[-1]}", None, gaps[-1]),
+            shown(
+                f"{learner}: 1 - floor of the loss at d={size.bits[-1]}, median",
+                None,
+                float(np.median(gap[bits == size.bits[-1]])),
+            ),
         ]
     return Evidence(
         tuple(compared),
@@ -95,8 +89,8 @@ def _decays(size: Exponential) -> Evidence:
         departures=(
             "Every input is enumerated: n = 2^d without sampling noise. The floor is that of App. A with eps = Var^(1/3), so Pr(Q) >= 1 - T Var^(1/3), "
             "and the sharper loss Pr(Q) - 1/|P| of KS-7; at these sizes the gap may exceed 1, and its rate is what is judged.",
-            "Exponential is called what falls by half of the class's ln 2 per bit, and by a third of that for the gap, whose variance has the power 1/3; "
-            "medians over the random weights.",
+            "Exponential is called what falls by half of the class's ln 2 per bit, and by a third of that for the gap, whose variance has the power 1/3. "
+            "Each draw of the weights is a point of the fit; at first their medians were, and three sizes left the transformer's rate open.",
         ),
     )  # fmt: skip
 
@@ -139,9 +133,9 @@ CLAIMS = (
         "KS-30", PAPER, "Theorem 2(1)", "trend",
         "On every input the share of a gradient that knows the target falls exponentially in d, as 1/|P| or faster, for an MLP and for the "
         "transformer with its own chain; so does the gap of the loss to 1 with an oracle error that falls exponentially too.",
-        {"tiny": Exponential((4, 6, 8), seeds=1), "quick": Exponential(), "paper": Exponential((6, 8, 10, 12, 14), seeds=8)}, _decays,
+        {"tiny": Exponential((4, 6, 8), seeds=4), "quick": Exponential(), "paper": Exponential((6, 8, 10, 12, 14), seeds=8)}, _decays,
         domain=Domain(
-            {"bits": Among((6, 8, 10), (4, 6, 8, 10), (6, 8, 10, 12)), "queries": Between(5, 50), "seeds": Between(2, 4), "spread": Real(0.3, 2, log=True)},
+            {"bits": Among((6, 8, 10), (4, 6, 8, 10), (6, 8, 10, 12)), "queries": Between(5, 50), "seeds": Between(4, 8), "spread": Real(0.3, 2, log=True)},
             because="three sizes or more, k = d/2; beyond 12 bits a Jacobian over every input is large",
         ),
     ),

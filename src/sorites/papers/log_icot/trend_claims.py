@@ -9,7 +9,7 @@ import numpy as np
 from ...errors import require
 from ...ledger import Among, Between, Claim, Comparison, Domain, Evidence, Real, at_most, interval_inside, shown
 from ...models import Cosine
-from ...statistics import Slope, log_log_slope
+from ...statistics import log_log_slope, mean_interval
 from ...theory import gated_laws, tree_law
 from ...theory.precision import in_float64
 from ...training import Lab
@@ -33,7 +33,7 @@ def error_law(bits: int, sparsity: int, strength: float) -> float:
 
 @dataclasses.dataclass(frozen=True)
 class Falling:
-    bits: tuple[int, ...] = (8, 12, 16, 24, 32)  # n, trained
+    bits: tuple[int, ...] = (8, 10, 12, 16, 20)  # n, trained; beyond, the error is that of float32
     sparsity: int = 4
     epsilon: float = 10.5  # of Theorem 1
     seeds: int = 8
@@ -52,21 +52,35 @@ class Falling:
 
 def _falls(size: Falling, lab: Lab) -> Evidence:
     compared: list[Comparison] = []
-    wanted, found = size.epsilon / 16, []
+    wanted, found, strengths = size.epsilon / 16, [], []
     for bits in size.bits:
         experiment = size.experiment(bits)
         history = trained(experiment, lab).history
-        error = float(np.median(history.last("padded.error")))
+        errors = history.last("padded.error")
         law = error_law(bits, size.sparsity, experiment.strength)
-        found.append(-math.log(error))
+        found.append(-np.log(errors))
+        strengths.append(experiment.strength)
         compared += [
             enough(
                 int((history.last("padded.answer") == 1).sum()), size.seeds, f"n={bits}, K_n={experiment.strength:g}"
             ),
-            at_most(f"n={bits}: median of the largest error, against LI-16's law", error, law, 2e-6),  # float32
+            at_most(
+                f"n={bits}: median of the largest error, against LI-16's law", float(np.median(errors)), law, 2e-6
+            ),  # float32
         ]
-    measured = log_log_slope(np.array(size.bits), np.array(found))
-    compared.append(_at_least("exponent of -ln(error) in n, trained ≥ (its interval)", measured, wanted))
+    logs, sizes = np.array(found), np.array(size.bits, float)  # [size, seed]
+    slopes = np.polyfit(strengths, logs + 2 * np.log(sizes)[:, None], 1)[0]  # one per seed
+    compared.append(
+        interval_inside(
+            "-ln(error) + 2 ln n per unit of K_n, trained", float(slopes.mean()), mean_interval(slopes), 2, 0.25
+        )
+    )
+    measured = log_log_slope(sizes, np.median(logs, axis=1))
+    compared += [
+        shown("exponent of -ln(error) in n, trained, against eps/16", wanted, measured.value),
+        shown("its interval, low", None, measured.interval[0]),
+        shown("its interval, high", None, measured.interval[1]),
+    ]
     by_law = [-_log_error(n, n // 2, gated_laws.literal_strength(n, size.epsilon)) for n in FAR]
     far = log_log_slope(np.array(FAR), np.array(by_law))
     compared.append(
@@ -83,8 +97,9 @@ def _falls(size: Falling, lab: Lab) -> Evidence:
         seeds=size.seeds,
         departures=(
             "The rate is divided by the finite-size signal (calibration=exact), so that K_n is where the children land; eps is far above what the "
-            "theorem has in mind (LI-13), for K_n must exceed ln N + 3. At sizes that train, -ln(error) = 2 K_n - 2 ln N + O(1) rises faster "
-            "than n^(eps/16), as the theorem's Omega allows; the exponent itself is seen where the law is followed far out.",
+            "theorem has in mind (LI-13), for K_n must exceed ln N + 3.",
+            "At first the exponent in n itself was judged at the sizes that train; K_n is a staircase there, and the interval straddled eps/16 (1.12, "
+            "-2 to 4.3 over n = 8, 12, 16). It is shown now, and what is judged is the error against K_n, with the 0.25 of KS-25, and the law far out.",
         ),
     )  # fmt: skip
 
@@ -96,14 +111,6 @@ def _log_error(bits: int, sparsity: int, strength: float) -> float:
         return math.log(error)
     keys = tree_law.keys_of_stage(bits, sparsity, sparsity.bit_length() - 1)
     return math.log(math.pi**2 / 2) + 2 * (math.log(keys - 2) - strength)
-
-
-def _at_least(name: str, slope: Slope, bound: float) -> Comparison:
-    """Holds if the whole interval lies above, fails if it lies below, else undecided."""
-    low, high = slope.interval
-    return Comparison(
-        name, bound, slope.value, high - slope.value, True if low >= bound else False if high < bound else None
-    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -156,12 +163,12 @@ def _grows(size: Growing) -> Evidence:
 CLAIMS = (
     Claim(
         "LI-26", PAPER, "Theorem 1, the error", "trend",
-        "With K_n = ceil(n^(eps/16)) the trained model's error falls at least as fast as exp(-C n^(eps/16)): the exponent of -ln(error) in n is at "
-        "least eps/16 at sizes that train, and tends to it by the law of LI-16.",
-        {"tiny": Falling((8, 12, 16), seeds=4, chains=500), "quick": Falling(), "paper": Falling((8, 12, 16, 24, 32, 48, 64), 8, seeds=20)}, _falls,
+        "With K_n = ceil(n^(eps/16)) the trained model's error is exp(-2 K_n + 2 ln n + O(1)), so exp(-Omega(n^(eps/16))): -ln(error) + 2 ln n grows by 2 "
+        "per unit of K_n, and by the same law followed far out the exponent of -ln(error) in n is eps/16.",
+        {"tiny": Falling((8, 12, 16), seeds=4, chains=500), "quick": Falling(), "paper": Falling(sparsity=8, seeds=40)}, _falls,
         domain=Domain(
-            {"bits": Among((8, 12, 16), (8, 12, 20), (10, 16, 24)), "epsilon": Real(10, 11), "seeds": Between(4, 8), "chains": Between(500, 1000)},
-            because="an eps of 10 to 11 makes K_n exceed ln N + 3 from n = 12 on; a smaller one learns nothing at sizes that train (LI-13)",
+            {"bits": Among((8, 12, 16), (8, 10, 16), (8, 12, 20)), "epsilon": Real(10, 11), "seeds": Between(4, 8), "chains": Between(500, 1000)},
+            because="an eps of 10 to 11 makes K_n large enough at sizes that train, where a smaller one learns nothing (LI-13), and leaves the error above float32's",
         ),
     ),
     Claim(

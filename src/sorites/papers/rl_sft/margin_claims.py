@@ -90,8 +90,8 @@ def _every_loss(size: Tree) -> Evidence:
         tables = [table(gate, keys, level)[1] for level, keys in enumerate(keys_by_level(task), start=1) if keys > 2]
         compared.append(
             at_least(
-                f"{gate}: least separation of a margin, over the level's whole",
-                min(float((c / c.sum()).min()) for c in tables),
+                f"{gate}: least separation of a margin, over the level's sum of sizes",
+                min(float((c / np.abs(c).sum()).min()) for c in tables),
                 0,
                 EXACT,
             )
