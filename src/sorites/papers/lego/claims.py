@@ -8,14 +8,17 @@ from . import (
     gradient_claims,
     length_claims,
     preactivation_claims,
+    rate_claims,
+    recursion_claims,
     variable_claims,
 )
 
 _ALL = {
     claim.id: claim
     for module in (
-        data_claims, gradient_claims, feature_claims, variable_claims, attention_claims, preactivation_claims, length_claims, decoder_claims,
+        data_claims, gradient_claims, feature_claims, variable_claims, attention_claims, preactivation_claims, length_claims, rate_claims,
+        recursion_claims, decoder_claims,
     )
     for claim in module.CLAIMS
 }  # fmt: skip
-CLAIMS = tuple(_ALL[f"L{number}"] for number in range(1, 23))
+CLAIMS = tuple(_ALL[f"L{number}"] for number in range(1, 26))
