@@ -29,8 +29,8 @@ def log_speed(score: float, size: int, ceiling: float, values: int, bend: float)
 
 
 def descent_time(error: float, size: int, variables: int, ceiling: float, values: int, bend: float) -> float:
-    """eta T until epsilon^{2,2} is `error`, from Q = 0: each diagonal has half of the slope, and a variable is the query
-    in one sentence of |X|."""
+    """eta T until epsilon^{2,2} is `error`, from Q = 0: each diagonal has half of the slope, and a variable is the
+    query in one sentence of |X|."""
     scores = np.linspace(0, math.log(1 / error - 1), 4001)
     slowness = np.exp([-log_speed(float(q), size, ceiling, values, bend) for q in scores])
     return 2 * variables * float(np.trapezoid(slowness, scores))

@@ -1,6 +1,7 @@
 """L24: how Theorem 4.1's attention error falls with d and time, and how far it lets a rollout go."""
 
 import dataclasses
+import itertools
 import math
 
 import jax.numpy as jnp
@@ -46,10 +47,10 @@ class Rate:
             ("exponents", self.exponents),
             ("errors", self.errors[::-1]),
         ):
-            rises = len(values) >= 2 and all(low < high for low, high in zip(values, values[1:], strict=False))
+            rises = len(values) >= 2 and all(low < high for low, high in itertools.pairwise(values))
             require(rises, f"a trend needs two values or more in order: {name}={values}; sort them")
-        require(0 < self.exponents[0] and self.exponents[-1] < 1, f"0 < c* < 1: exponents={self.exponents}; use such")
-        require(0 < self.errors[-1] and self.errors[0] < 0.5, f"0 < epsilon < 1/2: errors={self.errors}; use such")
+        require(self.exponents[0] > 0 and self.exponents[-1] < 1, f"0 < c* < 1: exponents={self.exponents}; use such")
+        require(self.errors[-1] > 0 and self.errors[0] < 0.5, f"0 < epsilon < 1/2: errors={self.errors}; use such")
 
     def path(self, variables: int, least: float) -> Theory:
         """Small steps of equal length until the error is below `least`: about sqrt 2 per unit of log error."""

@@ -1,4 +1,4 @@
-"""W1 to W26."""
+"""W1 to W27."""
 
 from . import (
     block_claims,
@@ -8,6 +8,7 @@ from . import (
     entropy_claims,
     gpt_claims,
     need_claims,
+    plateau_claims,
     representation_claims,
 )
 
@@ -21,6 +22,7 @@ CLAIMS = sorted(
         *need_claims.CLAIMS,
         *gpt_claims.CLAIMS,
         *entropy_claims.CLAIMS,
+        *plateau_claims.CLAIMS,
     ),
     key=lambda claim: int(claim.id.removeprefix("W")),
 )
