@@ -11,14 +11,16 @@ from battery import draw, draw_recorded, judge
 from sorites.errors import SpecError
 from sorites.models.routing import uniform
 from sorites.papers.lego.arms import Decoding
-from sorites.papers.lego.attention_claims import Dilution, Plateau
+from sorites.papers.lego.attention_claims import Dilution
 from sorites.papers.lego.data_claims import Actions, Drawn, Loads
 from sorites.papers.lego.decoder_claims import Permuted
-from sorites.papers.lego.feature_claims import Power, Stage1, noisy_power
+from sorites.papers.lego.feature_claims import Stage1
 from sorites.papers.lego.gradient_claims import Literal
 from sorites.papers.lego.grids import TINY, Study
 from sorites.papers.lego.length_claims import Lengths, SelfTraining
 from sorites.papers.lego.monitors import first_violation, learned_features, simply_transitive
+from sorites.papers.lego.plateau_claims import Plateau
+from sorites.papers.lego.power_claims import Power, noisy_power
 from sorites.papers.lego.setting import CYCLIC3, Theory, accuracies, masses
 from sorites.papers.lego.theory_figures import Longer
 from sorites.papers.lego.variable_claims import Retrieval
@@ -28,11 +30,11 @@ from sorites.tasks import action_named
 
 PAPER = papers()["lego"]
 CLAIMS, FIGURES = PAPER.claims(), PAPER.figures()
-NEW = ("concentration", "dilution", "plateau", "features", "separation")
+NEW = ("concentration", "dilution", "plateau", "features", "separation", "epochs")
 
 
 def test_the_catalogue_is_complete():
-    assert list(CLAIMS) == [f"L{number}" for number in range(1, 23)]
+    assert list(CLAIMS) == [f"L{number}" for number in range(1, 26)]
     assert {f"lego/{name}" for name in ("1a", "1b", "2", "3", "4", "5", "6", "7", *NEW)} == set(FIGURES)
 
 

@@ -7,9 +7,19 @@ import pytest
 from battery import LAB
 
 from sorites.ledger import Between, Powers, anywhere, verify_at
-from sorites.papers.lego import attention_claims, data_claims, feature_claims, length_claims
+from sorites.papers.lego import (
+    attention_claims,
+    data_claims,
+    feature_claims,
+    floor_claims,
+    length_claims,
+    order_claims,
+    plateau_claims,
+)
 from sorites.papers.lego.decoder_claims import above_zero
-from sorites.papers.lego.feature_claims import Power, correlated, often
+from sorites.papers.lego.feature_claims import often
+from sorites.papers.lego.order_claims import correlated
+from sorites.papers.lego.power_claims import Power
 from sorites.papers.registry import papers
 
 CLAIMS = papers()["lego"].claims()
@@ -59,8 +69,8 @@ def test_another_imbalance_fails(monkeypatch):
 
 
 def test_the_reversed_order_fails(monkeypatch):
-    order = feature_claims.greedy_order
-    monkeypatch.setattr(feature_claims, "greedy_order", lambda start: order(-start))
+    order = order_claims.greedy_order
+    monkeypatch.setattr(order_claims, "greedy_order", lambda start: order(-start))
     assert judged("L7") == "fails"
 
 
@@ -90,14 +100,14 @@ def test_another_exponent_of_the_loser_fails(monkeypatch):
 
 
 def test_another_pace_fails(monkeypatch):
-    pace = attention_claims.pace
-    monkeypatch.setattr(attention_claims, "pace", lambda theory, error: pace(theory, error) / 2)
+    pace = plateau_claims.pace
+    monkeypatch.setattr(plateau_claims, "pace", lambda theory, error: pace(theory, error) / 2)
     assert judged("L14") == "fails"
 
 
 def test_a_pace_that_still_changes_does_not_decide():
-    assert attention_claims.settled("S4", [0.1, 0.2, 0.4]).holds is None
-    assert attention_claims.settled("S4", [0.1, 0.2, 0.21]).holds
+    assert plateau_claims.settled("S4", [0.1, 0.2, 0.4]).holds is None
+    assert plateau_claims.settled("S4", [0.1, 0.2, 0.21]).holds
 
 
 def test_another_dilution_fails(monkeypatch):
@@ -108,8 +118,8 @@ def test_another_dilution_fails(monkeypatch):
 
 @pytest.mark.parametrize(("classes", "ceiling"), [(2, 0.0), (1, 1.0), (1, -1.0)])
 def test_another_floor_fails(monkeypatch, classes, ceiling):
-    floor = attention_claims.loss_floor
-    monkeypatch.setattr(attention_claims, "loss_floor", lambda d, top: floor(classes * d, top + ceiling))
+    floor = floor_claims.loss_floor
+    monkeypatch.setattr(floor_claims, "loss_floor", lambda d, top: floor(classes * d, top + ceiling))
     assert judged("L18") == "fails"
 
 

@@ -13,7 +13,10 @@ from sorites.papers.wen import (
     block_claims,
     dynamics_claims,
     gpt_claims,
+    gradient_claims,
+    memory_claims,
     need_claims,
+    precision_claims,
     representation_claims,
 )
 from sorites.papers.wen.block_claims import Batch, Repeated
@@ -21,8 +24,10 @@ from sorites.papers.wen.data_claims import Sizes
 from sorites.papers.wen.entropy_claims import Pretrained
 from sorites.papers.wen.experiments import FreshData, RepeatedData, Watched
 from sorites.papers.wen.gpt_claims import Entropies, repeats_help
+from sorites.papers.wen.memory_claims import Learners
 from sorites.papers.wen.need_claims import Growth
-from sorites.papers.wen.representation_claims import Learners, Networks, Precision
+from sorites.papers.wen.precision_claims import Precision
+from sorites.papers.wen.representation_claims import Networks
 from sorites.theory import sparse_attention
 
 CLAIMS = papers()["wen"].claims()
@@ -74,26 +79,26 @@ def test_lemma_4_fails_in_a_narrow_table_only(monkeypatch):
 
 
 def test_precision_is_of_order_log_n(monkeypatch):
-    monkeypatch.setattr(representation_claims, "learned", lambda recipe, lab: None)
-    monkeypatch.setattr(representation_claims, "_trained_right", lambda recipe, outcome, digits: 1.0)
-    monkeypatch.setattr(representation_claims, "_least_bits", lambda right: 4.0)
+    monkeypatch.setattr(precision_claims, "learned", lambda recipe, lab: None)
+    monkeypatch.setattr(precision_claims, "_trained_right", lambda recipe, outcome, digits: 1.0)
+    monkeypatch.setattr(precision_claims, "_least_bits", lambda right: 4.0)
     size = Precision((12, 30, 100), 64, 20, 4, 1024, 192, 3)
     assert found("W6", size) == "holds"
-    monkeypatch.setattr(representation_claims, "_slope", lambda needed: (4.0, 0.1))
+    monkeypatch.setattr(precision_claims, "_slope", lambda needed: (4.0, 0.1))
     assert found("W6", size) == "fails"
-    monkeypatch.setattr(representation_claims, "_slope", lambda needed: (1.9, 0.1))
+    monkeypatch.setattr(precision_claims, "_slope", lambda needed: (1.9, 0.1))
     assert found("W6", size) == "inconclusive"
 
 
 def test_a_power_of_n_is_no_order_log_n():
-    slope, error = representation_claims._slope({n: [0.2 * n] * 3 for n in (12, 30, 100)})
-    assert slope - 4.5 * error > representation_claims.NEEDED
+    slope, error = precision_claims._slope({n: [0.2 * n] * 3 for n in (12, 30, 100)})
+    assert slope - 4.5 * error > precision_claims.NEEDED
 
 
 def test_pairwise_statistics_without_the_chain_only_guess(monkeypatch):
     size = Learners(10, 3, 1000, 10)
     assert found("W7", size) == "inconclusive"
-    monkeypatch.setattr(representation_claims, "paired", lambda *arguments: True)
+    monkeypatch.setattr(memory_claims, "paired", lambda *arguments: True)
     assert found("W7", size) == "fails"
 
 
@@ -112,13 +117,13 @@ def test_the_spread_around_the_pattern_is_that_of_the_law(monkeypatch):
 
 
 def test_the_residual_of_the_mean_is_that_of_counts(monkeypatch):
-    monkeypatch.setattr(block_claims, "mean_residual", twice(block_claims.mean_residual))
+    monkeypatch.setattr(gradient_claims, "mean_residual", twice(gradient_claims.mean_residual))
     assert found("W10", Repeated(4, 2, 128, 4, 64, 300)) == "fails"
 
 
 @pytest.mark.parametrize("samples", [64, 256])
 def test_the_residual_of_the_mean_has_the_order_of_its_law(samples):
-    ratios = np.array([block_claims._residual(Repeated(6, 3, 128, 8), samples, seed) for seed in range(300)])
+    ratios = np.array([gradient_claims._residual(Repeated(6, 3, 128, 8), samples, seed) for seed in range(300)])
     error = ratios.std(ddof=1) / math.sqrt(300)
     assert 4.5 * error < 0.5  # a law of another order is off by a factor of two at one of the two
     assert abs(ratios.mean() - 1) < 4.5 * error

@@ -191,7 +191,7 @@ def _longest(size: Longest, lab: Lab) -> Evidence:
 
 
 END_TO_END = (
-    "stage 1.1 ends after a fixed number of steps: on S5 V(g)/V(y) is then 2.5 of the 3.46 that Thm C.1 has in the end",
+    "stage 1.1 ends after a fixed number of steps: on S5 V(g)/V(y) is then 1.9 of the 3.46 that Thm C.1 has in the end",
     "sigma_0 far below d^{-1/2}, which violates mu << rho at any practical d; q=4, rho=0.5, C_B=2",
     PLAIN_SRELU, FROZEN, STEPS,
     "fresh two-step sentences, 2,048 a step, for the population of 72,000 in stage 1.2",

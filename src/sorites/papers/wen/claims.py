@@ -7,8 +7,11 @@ from . import (
     dynamics_claims,
     entropy_claims,
     gpt_claims,
+    gradient_claims,
+    memory_claims,
     need_claims,
     plateau_claims,
+    precision_claims,
     representation_claims,
 )
 
@@ -16,7 +19,10 @@ CLAIMS = sorted(
     (
         *data_claims.CLAIMS,
         *representation_claims.CLAIMS,
+        *precision_claims.CLAIMS,
+        *memory_claims.CLAIMS,
         *block_claims.CLAIMS,
+        *gradient_claims.CLAIMS,
         *bound_claims.CLAIMS,
         *dynamics_claims.CLAIMS,
         *need_claims.CLAIMS,
