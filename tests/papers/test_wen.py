@@ -12,6 +12,7 @@ from sorites.papers.wen.entropy_claims import Lengths
 from sorites.papers.wen.experiments import FreshData, best
 from sorites.papers.wen.grids import Complexity, Repetitions, shape
 from sorites.papers.wen.memory_claims import Learners
+from sorites.papers.wen.plateau import Plateaus
 from sorites.papers.wen.precision_claims import Precision
 from sorites.papers.wen.representation_claims import Networks
 from sorites.papers.wen.setting import Small
@@ -84,6 +85,7 @@ def test_the_best_rate_counts():
         (lambda: Learners(sparsity=1), "sparsity=1"),
         (lambda: Learners(bits=100, sparsity=10), "C\\(n, k\\)"),
         (lambda: Lengths(tokens=2), "tokens=2"),
+        (lambda: Plateaus(sparsities=(1, 2)), "sparsities=\\(1, 2\\)"),
     ],
 )
 def test_settings_that_cannot_run_are_refused(make, words):

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from battery import LAB
+from battery import LAB, holds_somewhere
 
-from sorites.ledger import Between, Powers, anywhere, verdict_of, verify, verify_at
+from sorites.ledger import verdict_of, verify, verify_at
 from sorites.papers.registry import papers
 from sorites.papers.wen import (
     block_claims,
@@ -16,6 +16,7 @@ from sorites.papers.wen import (
     gradient_claims,
     memory_claims,
     need_claims,
+    plateau_claims,
     precision_claims,
     representation_claims,
 )
@@ -26,22 +27,18 @@ from sorites.papers.wen.experiments import FreshData, RepeatedData, Watched
 from sorites.papers.wen.gpt_claims import Entropies, repeats_help
 from sorites.papers.wen.memory_claims import Learners
 from sorites.papers.wen.need_claims import Growth
+from sorites.papers.wen.plateau import Plateaus
 from sorites.papers.wen.precision_claims import Precision
 from sorites.papers.wen.representation_claims import Networks
 from sorites.theory import sparse_attention
+from sorites.theory.plateau import conjunction, nearest
 
 CLAIMS = papers()["wen"].claims()
 
 
 @pytest.mark.parametrize("id", CLAIMS)
 def test_every_claim_has_a_domain_that_can_be_drawn_from(id):
-    claim = CLAIMS[id]
-    assert claim.domain is not None
-    for name, each in claim.domain.ranges.items():
-        if isinstance(each, Between | Powers):
-            assert each.high >= 2 * each.low or claim.domain.because, name
-    for size in anywhere(claim, 3, 0):
-        assert claim.outside(size) is None
+    holds_somewhere(CLAIMS[id])
 
 
 def twice(function):
@@ -273,3 +270,46 @@ def test_a_large_set_takes_more_presentations(monkeypatch, times, verdict):
 
 def test_a_model_of_the_users_is_inside_the_domain():
     assert CLAIMS["W26"].outside(Pretrained(model="some/folder", data="some.jsonl", problems=50)) is None
+
+
+AND = conjunction(((0,), (1, 2)), (1, -1))
+MAJORITY = np.array([0, 0.5, 0.5, 0, 0.5, 0, 0, -0.5])  # of three bits: right on 3/4 as well, for the other parity
+
+
+def halted(coefficients, **changes):
+    """Tables of one member that answers with these coefficients."""
+    blocks, law = nearest(coefficients)
+    key = {"sparsity": 3, "seed": 0, "rate": 1e-3}
+    names = " ".join("".join(str(place + 1) for place in block) for block in blocks)
+    mass, accuracy = float((coefficients**2).sum()), (1 + abs(coefficients[-1])) / 2
+    member = key | {"solved": False, "moved": 0.0, "accuracy": accuracy, "mass": mass, "blocks": names, "count": 4096}
+    rows = [
+        key | {"subset": subset, "coefficient": each, "error": 0.01, "law": goal}
+        for subset, (each, goal) in enumerate(zip(coefficients, law, strict=True))
+    ]
+    return {"data": rows, "members": [member | changes], "curves": []}
+
+
+@pytest.mark.parametrize(
+    ("coefficients", "changes", "verdict"),
+    [
+        (AND, {}, "holds"),
+        (conjunction(((0,), (1,), (2,)), (-1, 1, 1), -1), {}, "holds"),
+        (MAJORITY, {}, "fails"),
+        (AND * 0.8, {}, "fails"),  # what is said depends on other bits as well
+        (AND, {"solved": True}, "inconclusive"),
+        (AND, {"accuracy": 0.52}, "inconclusive"),
+        (AND, {"moved": 0.3}, "inconclusive"),
+    ],
+)
+def test_only_a_conjunction_of_blocks_is_a_plateau(monkeypatch, coefficients, changes, verdict):
+    monkeypatch.setattr(Plateaus, "tables", lambda self, lab: halted(coefficients, **changes))
+    assert found("W27", Plateaus()) == verdict
+
+
+def test_another_level_of_a_plateau_fails(monkeypatch):
+    monkeypatch.setattr(Plateaus, "tables", lambda self, lab: halted(AND))
+    monkeypatch.setattr(
+        plateau_claims, "predicted_accuracy", lambda member: 0.5 + 0.5 ** (1 + len(member["blocks"].split()))
+    )
+    assert found("W27", Plateaus()) == "fails"
