@@ -31,7 +31,7 @@ from sorites.papers.wen.plateau import Plateaus
 from sorites.papers.wen.precision_claims import Precision
 from sorites.papers.wen.representation_claims import Networks
 from sorites.theory import sparse_attention
-from sorites.theory.plateau import conjunction, nearest
+from sorites.theory.plateau import ands, nearest
 
 CLAIMS = papers()["wen"].claims()
 
@@ -272,17 +272,18 @@ def test_a_model_of_the_users_is_inside_the_domain():
     assert CLAIMS["W26"].outside(Pretrained(model="some/folder", data="some.jsonl", problems=50)) is None
 
 
-AND = conjunction(((0,), (1, 2)), (1, -1))
+AND = np.array([-0.5, 0.5, 0, 0, 0, 0, 0.5, 0.5])  # of the first bit and the XOR of the others
+NESTED = np.array([-0.25, 0.25, 0.75, 0.25, 0.25, -0.25, 0.25, -0.25])  # the second bit AND (the first OR the third)
 MAJORITY = np.array([0, 0.5, 0.5, 0, 0.5, 0, 0, -0.5])  # of three bits: right on 3/4 as well, for the other parity
 
 
 def halted(coefficients, **changes):
     """Tables of one member that answers with these coefficients."""
-    blocks, law = nearest(coefficients)
+    formula, law = nearest(coefficients)
     key = {"sparsity": 3, "seed": 0, "rate": 1e-3}
-    names = " ".join("".join(str(place + 1) for place in block) for block in blocks)
     mass, accuracy = float((coefficients**2).sum()), (1 + abs(coefficients[-1])) / 2
-    member = key | {"solved": False, "moved": 0.0, "accuracy": accuracy, "mass": mass, "blocks": names, "count": 4096}
+    member = key | {"solved": False, "moved": 0.0, "accuracy": accuracy, "mass": mass, "count": 4096}
+    member |= {"formula": formula, "gates": ands(law[-1])}
     rows = [
         key | {"subset": subset, "coefficient": each, "error": 0.01, "law": goal}
         for subset, (each, goal) in enumerate(zip(coefficients, law, strict=True))
@@ -294,7 +295,7 @@ def halted(coefficients, **changes):
     ("coefficients", "changes", "verdict"),
     [
         (AND, {}, "holds"),
-        (conjunction(((0,), (1,), (2,)), (-1, 1, 1), -1), {}, "holds"),
+        (NESTED, {}, "holds"),
         (MAJORITY, {}, "fails"),
         (AND * 0.8, {}, "fails"),  # what is said depends on other bits as well
         (AND, {"solved": True}, "inconclusive"),
@@ -302,14 +303,13 @@ def halted(coefficients, **changes):
         (AND, {"moved": 0.3}, "inconclusive"),
     ],
 )
-def test_only_a_conjunction_of_blocks_is_a_plateau(monkeypatch, coefficients, changes, verdict):
+def test_only_a_formula_that_reads_each_bit_once_is_a_plateau(monkeypatch, coefficients, changes, verdict):
     monkeypatch.setattr(Plateaus, "tables", lambda self, lab: halted(coefficients, **changes))
     assert found("W27", Plateaus()) == verdict
 
 
 def test_another_level_of_a_plateau_fails(monkeypatch):
     monkeypatch.setattr(Plateaus, "tables", lambda self, lab: halted(AND))
-    monkeypatch.setattr(
-        plateau_claims, "predicted_accuracy", lambda member: 0.5 + 0.5 ** (1 + len(member["blocks"].split()))
-    )
+    level = plateau_claims.predicted_accuracy
+    monkeypatch.setattr(plateau_claims, "predicted_accuracy", lambda member: 0.5 + (level(member) - 0.5) / 2)
     assert found("W27", Plateaus()) == "fails"

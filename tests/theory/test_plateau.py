@@ -1,44 +1,62 @@
-"""Conjunctions of parities against truth tables."""
+"""Half-learned parities against truth tables."""
 
 import itertools
 
 import numpy as np
 import pytest
 
-from sorites.theory.plateau import conjunction, level, nearest, partitions
+from sorites.theory.plateau import ands, coefficients, level, nearest, read_once
 
 
 def table(function, bits):
-    """Fourier coefficients by counting; subset 5 = 1 + 4 has places 0 and 2."""
-    inputs = np.array(list(itertools.product((1, -1), repeat=bits)))
-    values = np.array([function(x) for x in inputs])
-    sets = [[place for place in range(bits) if subset >> place & 1] for subset in range(2**bits)]
-    return np.array([(values * inputs[:, each].prod(axis=1)).mean() for each in sets])
+    """Signs over all inputs, in the order of their numbers."""
+    inputs = [[1 - 2 * (x >> place & 1) for place in range(bits)] for x in range(2**bits)]
+    return np.array([function(*x) for x in inputs], np.int8)
 
 
-def test_partitions_are_counted_by_bell():
-    assert [len(list(partitions(tuple(range(count))))) for count in range(6)] == [1, 1, 2, 5, 15, 52]
+def both(*signs):
+    return 1 if min(signs) > 0 else -1
 
 
-@pytest.mark.parametrize("signs", itertools.product((1, -1), repeat=2))
-def test_a_conjunction_is_that_of_its_truth_table(signs):
-    def both(x):
-        return 1 if signs[0] * x[1] > 0 and signs[1] * x[0] * x[2] > 0 else -1
-
-    expected = table(both, 3)
-    assert conjunction(((1,), (0, 2)), signs) == pytest.approx(expected)
-    assert conjunction(((1,), (0, 2)), signs, -1) == pytest.approx(-expected)
-    blocks, law = nearest(-expected)
-    assert {frozenset(block) for block in blocks} == {frozenset({1}), frozenset({0, 2})}
-    assert law == pytest.approx(-expected)
+def test_coefficients_are_means_of_products():
+    found = coefficients(table(lambda a, b, c: both(b, a * c), 3))
+    assert found == pytest.approx([-0.5, 0, 0.5, 0, 0, 0.5, 0, 0.5])
 
 
-@pytest.mark.parametrize("count", [2, 3, 4])
-def test_its_accuracy_is_the_level(count):
-    found = conjunction(tuple((place,) for place in range(count)), (1,) * count)
-    assert (1 + abs(found[-1])) / 2 == level(count)
+def test_functions_that_read_each_bit_once_are_counted():
+    """Two bits: XOR and its negation, four ANDs, four ORs. Three: 56 of the 84 that are right on 5/8 or 3/4."""
+    assert len(read_once(2)) == 10
+    at = {5 / 8: 0, 6 / 8: 0}
+    parity = table(lambda *x: np.prod(x), 3)
+    for each in read_once(3):
+        right = float((np.frombuffer(each, np.int8) == parity).mean())
+        at[right] = at.get(right, 0) + 1
+    assert (at[5 / 8], at[6 / 8]) == (32, 24)
+    assert sum(right in (5 / 8, 6 / 8) for right in _shares(parity)) == 84
 
 
-def test_a_majority_is_no_conjunction():
-    majority = table(lambda x: 1 if sum(x) > 0 else -1, 3)
-    assert np.abs(nearest(majority)[1] - majority).max() >= 0.5
+def _shares(parity):
+    return [(np.array(signs) == parity).mean() for signs in itertools.product((1, -1), repeat=8)]
+
+
+@pytest.mark.parametrize(
+    ("function", "name", "gates"),
+    [
+        (lambda a, b, c: -both(-a, b * c), "OR(1, XOR(2, 3))", 1),
+        (lambda a, b, c: a * both(b, -c), "XOR(1, AND(2, 3))", 1),
+        (lambda a, b, c: both(b, -both(a, c)), "AND(2, OR(1, 3))", 2),
+        (lambda a, b, c: both(a, b, c), "AND(1, AND(2, 3))", 2),
+    ],
+)
+def test_a_formula_is_found_again(function, name, gates):
+    law = coefficients(table(function, 3))
+    found, same = nearest(law + 0.02)
+    assert same == pytest.approx(law)
+    assert sorted(found) == sorted(name)  # AND(1, 2) may be written AND(2, 1)
+    assert ands(law[-1]) == gates
+    assert (1 + abs(law[-1])) / 2 == level(gates)
+
+
+def test_a_majority_reads_no_bit_once():
+    majority = coefficients(table(lambda *x: 1 if sum(x) > 0 else -1, 3))
+    assert np.abs(nearest(majority)[1] - majority).max() >= 0.25

@@ -241,7 +241,7 @@ CLAIMS = (
         "W24", PAPER, "Figures 4, 5, 9 and 10", "trend",
         "Many passes over a small set learn a parity without the chain after fewer presentations than a large set takes; with "
         "the chain the same small set takes at most half of them.",
-        {"tiny": RepeatedData(bits=12, sparsity=3, sizes=(400,), held_out=256, presentations=60_000, seeds=2), "quick": RepeatedData(seeds=3)}, _multi_pass,
+        {"tiny": RepeatedData(bits=14, sizes=(1500, 14_000), held_out=512, presentations=200_000, seeds=2), "quick": RepeatedData(seeds=3)}, _multi_pass,
         domain=Domain({
             "bits": Between(16, 18), "sizes": Among((4000, 60_000), (3000, 50_000), (5000, 55_000)),
             "held_out": Among(1024, 2048), "presentations": Between(300_000, 600_000, 100_000), "seeds": Between(3, 4),

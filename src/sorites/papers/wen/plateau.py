@@ -9,12 +9,12 @@ import numpy as np
 from ...errors import require
 from ...ledger.comparison import ERRORS
 from ...probes.fourier import Fourier
-from ...theory.plateau import level, nearest
+from ...theory.plateau import ands, level, nearest
 from ...training import PLAIN, Lab
 from .experiments import Net, study
 
 Rows = list[dict[str, Any]]
-MOST = 6  # secret bits whose subsets are listed
+MOST = 4  # secret bits: all formulas over them are listed
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,25 +57,24 @@ class Plateaus(Net):
             found["members"].append(
                 label | {"solved": bool(studied.solved[index]), "samples": int(studied.samples[index]),
                          "moved": float(np.ptp(late)), "accuracy": member["accuracy"], "mass": member["mass"],
-                         "blocks": member["blocks"], "count": member["count"]}
+                         "formula": member["formula"], "gates": member["gates"], "count": member["count"]}
             )  # fmt: skip
             found["data"] += [label | {"subset": subset} | row for subset, row in enumerate(member["rows"])]
         return found
 
 
 def learned(task, trained, index: int, sparsity: int) -> dict[str, Any]:
-    """The answer's Fourier coefficients over all held-out inputs, and the conjunction of blocks closest to them."""
+    """The answer's Fourier coefficients over all held-out inputs, and the formula that reads each bit once closest to them."""
     model, secret = trained.model(index), trained.secret(index)
     chains = task.numbered(secret, jnp.arange(task.held_out, dtype=jnp.uint32), held_out=True)
     measured = {name: np.asarray(each, float) for name, each in Fourier(most=sparsity)(model, task, secret, chains, ()).items()}  # fmt: skip
-    blocks, law = nearest(measured["fourier"])
+    formula, law = nearest(measured["fourier"])
     rows = [
         {"coefficient": float(each), "error": float(error), "law": float(goal)}
         for each, error, goal in zip(measured["fourier"], measured["fourier.error"], law, strict=True)
     ]
-    names = " ".join("".join(str(place + 1) for place in block) for block in blocks)  # "12 3": bits 1 and 2, bit 3
     return {
-        "rows": rows, "blocks": names, "mass": float(measured["fourier.mass"]), "count": task.held_out,
+        "rows": rows, "formula": formula, "gates": ands(law[-1]), "mass": float(measured["fourier.mass"]), "count": task.held_out,
         "accuracy": float((1 + measured["fourier"][-1]) / 2),  # the parity's own coefficient
     }  # fmt: skip
 
@@ -90,4 +89,4 @@ def stopped(member: dict[str, Any]) -> bool:
 
 
 def predicted_accuracy(member: dict[str, Any]) -> float:
-    return level(len(member["blocks"].split()))
+    return level(member["gates"])

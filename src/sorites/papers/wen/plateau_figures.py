@@ -40,8 +40,8 @@ def _draw(frames: Frames, size: Plateaus):
                 alpha=0.8,
                 label=label,
             )
-    for blocks in range(2, max(size.sparsities) + 1):
-        left.axhline(level(blocks), color=QUIET, linestyle="--", linewidth=0.9)
+    for gates in range(1, max(size.sparsities)):
+        left.axhline(level(gates), color=QUIET, linestyle="--", linewidth=0.9)
     left.set(xlabel="sequences seen", ylabel="held-out accuracy", ylim=(0.45, 1.02), title="without the chain")
     left.ticklabel_format(axis="x", style="sci", scilimits=(0, 0))
     left.legend(loc="center right")
@@ -70,9 +70,7 @@ def _find(frames: Frames, size: Plateaus) -> str:
     for k in size.sparsities:
         members = frames["members"].filter(pl.col("sparsity") == k).to_dicts()
         halted = [member for member in members if stopped(member)]
-        said = ", ".join(
-            f"{member['accuracy']:.3f} with blocks {member['blocks'].replace(' ', ' and ')}" for member in halted
-        )
+        said = ", ".join(f"{member['accuracy']:.3f} with {member['formula']}" for member in halted)
         solved = sum(member["solved"] for member in members)
         parts.append(
             f"k={k}: {solved} of {len(members)} solve, {len(halted)} stop between" + (f" ({said})" if halted else "")
@@ -80,16 +78,20 @@ def _find(frames: Frames, size: Plateaus) -> str:
     off = [abs(row["coefficient"] - row["law"]) for member in frames["members"].to_dicts() if stopped(member)
            for row in frames["data"].filter((pl.col("sparsity") == member["sparsity"]) & (pl.col("seed") == member["seed"])
                                             & (pl.col("rate") == member["rate"])).to_dicts()]  # fmt: skip
-    end = f" No coefficient of theirs is further than {max(off):.2f} from the AND of these parities." if off else ""
+    end = (
+        f" No coefficient of theirs is further than {max(off):.2f} from those of these formulas (negations of bits left out)."
+        if off
+        else ""
+    )
     return "; ".join(parts) + "." + end
 
 
 FIGURES = (
     Figure(
         "wen/plateau", "What members have learned that stop half way",
-        "One layer, one head, without the chain. Left: accuracy of every member; dashed, 1/2 + 2^-p. Right: Fourier coefficients of each "
+        "One layer, one head, without the chain. Left: accuracy of every member; dashed, 1/2 + 2^(-1-a). Right: Fourier coefficients of each "
         "member's likeliest answer at the end, over the subsets of the secret bits, from all held-out sequences: the parity alone where it is solved, "
-        f"the AND of p parities of blocks where it has stopped. {SMALL_NETS} {AT_PAPER_SCALE}",
+        f"a formula that reads each secret bit once, with an AND or OR in the place of a XORs, where it has stopped. {SMALL_NETS} {AT_PAPER_SCALE}",
         {"tiny": Plateaus(sparsities=(2,), seeds=3, budget=100_000, held_out=1024), "quick": Plateaus(),
          "paper": Plateaus(bits=30, sparsities=(2, 3, 4), budget=10_000_000, seeds=4,
                            **PAPER_NET | {"rates": (6e-5, 8e-5, 1e-4), "probed": 0})},
