@@ -1,41 +1,14 @@
 """The paper's 300 epochs over a fixed set, beside as many presentations of fresh sentences (Figure 1a's training)."""
 
-import dataclasses
-
 import polars as pl
 
 from ...drawing import QUIET, new_figure
-from ...training import Lab
 from ..figure import Figure, Frames
-from .grids import LARGE, SMALL, TINY, Study, ensemble
+from .grids import EPOCHS, LARGE, SMALL, TINY, WHOLE, Study, over_epochs
 from .length_figures import TINTS, draw_axes, draw_lines
+from .separation_figures import measure_ways
 
-EPOCHS = 300
 NAMES = {"fixed": f"{EPOCHS} epochs over a fixed set", "fresh": "as many fresh sentences"}
-
-
-def _epochs(size: Study, steps: int, checks: int, **changes) -> Study:
-    """Of the pair alone, by both ways; the set is as large as the steps make it."""
-    pool = steps * size.batch // EPOCHS
-    assert pool * EPOCHS == steps * size.batch
-    return dataclasses.replace(
-        size, actions=size.pair, ways=("fixed", "fresh"), steps=steps, checks=checks, pool=pool, **changes
-    )
-
-
-def _measure(size: Study, lab: Lab) -> Frames:
-    rows = []
-    for way in size.ways:
-        _, found = ensemble(size, way, lab)
-        for action in size.pair:
-            for seed, member in enumerate(size.rows(action)):
-                for check, step in enumerate(found["step"]):
-                    rows += [
-                        {"way": way, "action": action, "seed": seed, "step": int(step), "length": length,
-                         "right": float(right), "loss": float(found["loss"][check, member])}
-                        for length, right in zip(size.lengths, found["values"][check, member], strict=True)
-                    ]  # fmt: skip
-    return {"data": pl.DataFrame(rows)}
 
 
 def _draw(frames: Frames, size: Study):
@@ -71,7 +44,7 @@ FIGURES = (
         "lego/epochs", "300 epochs over a fixed set, and fresh data",
         f"The decoder trained at L = {LARGE.length} (dashed) for the {EPOCHS} epochs that the paper states, over a set whose size it does not state, "
         "and for as many presentations of sentences that never repeat; points are seeds. The output map of attention starts as the identity.",
-        {"tiny": _epochs(TINY, 600, 2), "quick": _epochs(SMALL, 3_000, 3), "paper": _epochs(LARGE, 46_875, 5, seeds=4)},
-        _measure, _draw, _find, seconds=60,
+        {"tiny": over_epochs(TINY, 600, 2), "quick": over_epochs(SMALL, 3_000, 3), "paper": WHOLE},
+        measure_ways, _draw, _find, seconds=60,
     ),
 )  # fmt: skip
