@@ -28,7 +28,7 @@ def characters(signs: Num[Array, "input batch"]) -> Num[Array, "subset batch"]:
     """Products over every subset: subset 5 = 1 + 4 has the first and the third input."""
     found = jnp.ones_like(signs[:1])
     for each in signs:
-        found = jnp.concatenate([found, found * each])
+        found = jnp.concatenate([found, found * each[None]])
     return found
 
 
@@ -52,7 +52,7 @@ class Fourier(AbstractProbe):
         places = jnp.nonzero(matters, size=self.most, fill_value=0)[0]
         count, subsets = answer.shape[-1], jnp.arange(2**self.most)
         there = subsets < 2 ** jnp.minimum(matters.sum(), self.most)
-        found = jnp.mean(characters(chains.tokens[places, 0].astype(float)) * answer, axis=1)
+        found = jnp.mean(characters(chains.tokens[places, 0].astype(float)) * answer[None], axis=1)
         spread = (1 - found**2) / max(count - 1, 1)
         coefficients: Float[Array, " subset"] = jnp.where(there, found, jnp.nan)
         return {

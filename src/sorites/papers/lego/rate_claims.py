@@ -4,6 +4,7 @@ import dataclasses
 import itertools
 import math
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -63,13 +64,9 @@ class Rate:
 def _timed(theory: Theory, name: str, history: RoutingHistory) -> tuple[np.ndarray, np.ndarray]:
     """Error and eta T of plain descent at every record."""
     action = action_named(name)
-    path = history._replace(routing=_wide(history.routing))
+    path = history._replace(routing=jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf, float)), history.routing))
     times = plain_time(theory.features(action), path, two_steps(action, 1).batch, (1, 2), theory.variables)
     return np.asarray(masses(path).error), np.asarray(times)
-
-
-def _wide(routing):
-    return type(routing)(*(jnp.asarray(np.asarray(leaf, float)) for leaf in vars(routing).values()))
 
 
 def time_until(error: float, errors: np.ndarray, times: np.ndarray) -> float:
@@ -115,7 +112,7 @@ def half_right(lengths: np.ndarray, right: np.ndarray) -> float:
 def _reach(size: Rate, history: RoutingHistory, theory: Theory, error: float) -> float:
     action = action_named(size.action)
     at = int(np.argmax(np.asarray(masses(history).error) <= error))
-    routing = type(history.routing)(*(jnp.asarray(leaf[at]) for leaf in vars(history.routing).values()))
+    routing = jax.tree.map(lambda leaf: jnp.asarray(leaf[at]), history.routing)
     lengths = np.unique(np.round(GRID * reached_length(error, action.values)).astype(int))
     right = accuracies(theory.features(action), routing, action, tuple(map(int, lengths)), size.samples)
     return half_right(lengths, right)
