@@ -45,13 +45,16 @@ def _shares(parity):
         (lambda a, b, c: -both(-a, b * c), "OR(1, XOR(2, 3))", 1),
         (lambda a, b, c: a * both(b, -c), "XOR(1, AND(2, 3))", 1),
         (lambda a, b, c: both(b, -both(a, c)), "AND(2, OR(1, 3))", 2),
+        (lambda a, b, c: -both(b, -both(a, c)), "OR(2, AND(1, 3))", 2),
         (lambda a, b, c: both(a, b, c), "AND(1, AND(2, 3))", 2),
+        (lambda a, b, c: -both(a, -b, c), "OR(1, OR(2, 3))", 2),
     ],
 )
 def test_a_formula_is_found_again(function, name, gates):
     law = coefficients(table(function, 3))
     found, same = nearest(law + 0.02)
     assert same == pytest.approx(law)
+    assert found.split("(")[0] == name.split("(")[0]
     assert sorted(found) == sorted(name)  # AND(1, 2) may be written AND(2, 1)
     assert ands(law[-1]) == gates
     assert (1 + abs(law[-1])) / 2 == level(gates)

@@ -25,6 +25,11 @@ def coefficients(table: Int[np.ndarray, " input"]) -> Float[np.ndarray, " subset
     return characters @ table.astype(float) / len(table)
 
 
+def _dual(name: str) -> str:
+    """The name of the negation (De Morgan)."""
+    return name.replace("XOR", "+").replace("OR", "&").replace("AND", "OR").replace("&", "AND").replace("+", "XOR")
+
+
 @functools.cache
 def read_once(bits: int) -> dict[bytes, str]:
     """Every formula of XOR, AND and OR that reads each bit, or its negation, once: its table of signs (true is +1), and
@@ -43,8 +48,12 @@ def read_once(bits: int) -> dict[bytes, str]:
             for (left, one), (right, two) in itertools.product(over(first).items(), over(second).items()):
                 f, g = np.frombuffer(left, np.int8), np.frombuffer(right, np.int8)
                 both = np.where((f > 0) & (g > 0), 1, -1).astype(np.int8)
-                for table, gate in ((f * g, "XOR"), (both, "AND"), (-both, "OR")):
-                    found.setdefault(table.tobytes(), f"{gate}({one}, {two})")
+                for table, name in (
+                    (f * g, f"XOR({one}, {two})"),
+                    (both, f"AND({one}, {two})"),
+                    (-both, _dual(f"AND({one}, {two})")),
+                ):
+                    found.setdefault(table.tobytes(), name)
         return found
 
     return over(tuple(range(bits)))
