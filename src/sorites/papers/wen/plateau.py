@@ -12,6 +12,7 @@ from ...probes.fourier import Fourier
 from ...theory.plateau import ands, level, nearest
 from ...training import PLAIN, Lab
 from .experiments import Net, study
+from .grids import PAPER_NET
 
 Rows = list[dict[str, Any]]
 MOST = 4  # secret bits: all formulas over them are listed
@@ -90,3 +91,9 @@ def stopped(member: dict[str, Any]) -> bool:
 
 def predicted_accuracy(member: dict[str, Any]) -> float:
     return level(member["gates"])
+
+
+TINY = Plateaus(sparsities=(2,), seeds=3, budget=100_000, held_out=1024)
+LARGE = Plateaus(
+    bits=30, sparsities=(2, 3, 4), budget=10_000_000, seeds=4, **PAPER_NET | {"rates": (6e-5, 8e-5, 1e-4), "probed": 0}
+)

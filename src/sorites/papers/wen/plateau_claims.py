@@ -6,7 +6,7 @@ from ...ledger import Among, Between, Claim, Comparison, Domain, Evidence, at_le
 from ...ledger.comparison import ERRORS
 from ...training import Lab
 from .experiments import SMALL_NETS
-from .plateau import Plateaus, predicted_accuracy, stopped
+from .plateau import LARGE, TINY, Plateaus, predicted_accuracy, stopped
 from .setting import PAPER
 
 FORMED = 0.08  # of a coefficient: a member that has stopped still errs on some inputs
@@ -39,9 +39,9 @@ CLAIMS = (
     Claim(
         "W27", PAPER, "Figure 2, one layer without the chain (not in the paper)", "finite",
         "A one-layer GPT without the chain that stops between chance and the whole secret has found the secret: its answer is a function of the "
-        "secret bits alone, all of them, a formula that reads each once, with an AND or an OR in the place of a XORs; the parity's Fourier "
+        "secret bits alone, all of them, a formula that reads each once, with a ANDs or ORs in the place of as many XORs; the parity's Fourier "
         "coefficient is 2^-a, accuracy 1/2 + 2^(-1-a), so 3/4 or 5/8 for k = 2 and 3.",
-        {"tiny": Plateaus(sparsities=(2,), seeds=3, budget=100_000, held_out=1024), "quick": Plateaus()}, _plateaus,
+        {"tiny": TINY, "quick": Plateaus(), "paper": LARGE}, _plateaus,
         departures=(
             SMALL_NETS,
             "The law was read off the first members (n=18, seeds 0 to 5): AND of parities of blocks, which held for three members of k=2 and three "

@@ -8,8 +8,8 @@ from ...theory.plateau import level
 from ...training import Lab
 from ..figure import Figure, Frames
 from .experiments import SMALL_NETS
-from .grids import AT_PAPER_SCALE, PAPER_NET
-from .plateau import Plateaus, stopped
+from .grids import AT_PAPER_SCALE
+from .plateau import LARGE, TINY, Plateaus, stopped
 
 TINTS = ("blue", "vermillion", "green", "purple", "orange")
 
@@ -91,10 +91,8 @@ FIGURES = (
         "wen/plateau", "What members have learned that stop half way",
         "One layer, one head, without the chain. Left: accuracy of every member; dashed, 1/2 + 2^(-1-a). Right: Fourier coefficients of each "
         "member's likeliest answer at the end, over the subsets of the secret bits, from all held-out sequences: the parity alone where it is solved, "
-        f"a formula that reads each secret bit once, with an AND or OR in the place of a XORs, where it has stopped. {SMALL_NETS} {AT_PAPER_SCALE}",
-        {"tiny": Plateaus(sparsities=(2,), seeds=3, budget=100_000, held_out=1024), "quick": Plateaus(),
-         "paper": Plateaus(bits=30, sparsities=(2, 3, 4), budget=10_000_000, seeds=4,
-                           **PAPER_NET | {"rates": (6e-5, 8e-5, 1e-4), "probed": 0})},
+        f"a formula that reads each secret bit once, with a ANDs or ORs in the place of as many XORs, where it has stopped. {SMALL_NETS} {AT_PAPER_SCALE}",
+        {"tiny": TINY, "quick": Plateaus(), "paper": LARGE},
         _measure, _draw, _find, seconds=90,
     ),
 )  # fmt: skip
