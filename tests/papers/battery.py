@@ -5,7 +5,7 @@ import json
 import tempfile
 
 from sorites.drawing import style
-from sorites.ledger import verify
+from sorites.ledger import Between, Powers, anywhere, verify
 from sorites.report.figures import read_tables, results_folder
 from sorites.store import Store
 
@@ -19,6 +19,19 @@ def judge(claim):
     json.dumps(verdict.record(), allow_nan=False)
     assert verdict.as_expected, verdict
     return verdict
+
+
+def holds_somewhere(claim):
+    """The claim names its domain: ranges of its own parameters, whole numbers over a factor 2 or with a reason; sizes
+    that are drawn from it lie inside."""
+    assert claim.domain is not None
+    assert set(claim.domain.ranges) <= {field.name for field in dataclasses.fields(claim.parameters("quick"))}
+    for name, each in claim.domain.ranges.items():
+        if isinstance(each, Between | Powers):
+            assert each.high >= 2 * each.low or claim.domain.because, f"{name} spans less than a factor 2"
+    sizes = anywhere(claim, 3, 0)
+    assert sizes
+    assert [claim.outside(size) for size in sizes] == [None] * len(sizes)
 
 
 def draw(figure):

@@ -11,14 +11,18 @@ from battery import draw, draw_recorded, judge
 from sorites.errors import SpecError
 from sorites.models.routing import uniform
 from sorites.papers.lego.arms import Decoding
-from sorites.papers.lego.attention_claims import Dilution, Plateau
+from sorites.papers.lego.attention_claims import Dilution
 from sorites.papers.lego.data_claims import Actions, Drawn, Loads
 from sorites.papers.lego.decoder_claims import Permuted
-from sorites.papers.lego.feature_claims import Power, Stage1, noisy_power
+from sorites.papers.lego.feature_claims import Stage1
 from sorites.papers.lego.gradient_claims import Literal
 from sorites.papers.lego.grids import TINY, Study
 from sorites.papers.lego.length_claims import Lengths, SelfTraining
 from sorites.papers.lego.monitors import first_violation, learned_features, simply_transitive
+from sorites.papers.lego.plateau_claims import Plateau
+from sorites.papers.lego.power_claims import Power, noisy_power
+from sorites.papers.lego.rate_claims import Rate
+from sorites.papers.lego.recursion_claims import Longest, Whole
 from sorites.papers.lego.setting import CYCLIC3, Theory, accuracies, masses
 from sorites.papers.lego.theory_figures import Longer
 from sorites.papers.lego.variable_claims import Retrieval
@@ -28,11 +32,11 @@ from sorites.tasks import action_named
 
 PAPER = papers()["lego"]
 CLAIMS, FIGURES = PAPER.claims(), PAPER.figures()
-NEW = ("concentration", "dilution", "plateau", "features", "separation")
+NEW = ("concentration", "dilution", "plateau", "features", "separation", "epochs")
 
 
 def test_the_catalogue_is_complete():
-    assert list(CLAIMS) == [f"L{number}" for number in range(1, 23)]
+    assert list(CLAIMS) == [f"L{number}" for number in range(1, 26)]
     assert {f"lego/{name}" for name in ("1a", "1b", "2", "3", "4", "5", "6", "7", *NEW)} == set(FIGURES)
 
 
@@ -54,6 +58,12 @@ def test_recorded_tables_draw_at_paper_scale(id):
     if not folder.exists():
         pytest.skip("not recorded")
     draw_recorded(figure, size)
+
+
+@pytest.mark.parametrize("scale", ["tiny", "quick", "paper"])
+def test_a_fixed_set_is_seen_300_times(scale):
+    size = FIGURES["lego/epochs"].sizes[scale]
+    assert size.steps * size.batch == 300 * size.pool
 
 
 def test_monitors_name_the_first_violation():
@@ -113,6 +123,12 @@ def test_powers_of_a_noisy_number(power):
         (lambda: Lengths(160), "length=160"),
         (lambda: SelfTraining(stages=6), "length=256"),
         (lambda: SelfTraining(stages=0), "stages=0"),
+        (lambda: Rate(action="S4"), "action=S4"),
+        (lambda: Rate(variables=(1000,)), "variables=\\(1000,\\)"),
+        (lambda: Rate(errors=(0.01, 0.02)), "errors"),
+        (lambda: Rate(exponents=(0.5, 1.5)), "exponents"),
+        (lambda: Whole(stages=7), "stages=7"),
+        (lambda: Longest(variables=(4, 33)), "variables=\\(4, 33\\)"),
         (lambda: Retrieval(variables=1), "variables=1"),
         (lambda: Retrieval(seeds=0), "seeds=0"),
         (lambda: Stage1(seeds=0), "seeds=0"),

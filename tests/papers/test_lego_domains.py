@@ -4,12 +4,24 @@ import dataclasses
 
 import numpy as np
 import pytest
-from battery import LAB
+from battery import LAB, holds_somewhere
 
-from sorites.ledger import Between, Powers, anywhere, verify_at
-from sorites.papers.lego import attention_claims, data_claims, feature_claims, length_claims
+from sorites.ledger import verdict_of, verify_at
+from sorites.papers.lego import (
+    attention_claims,
+    data_claims,
+    feature_claims,
+    floor_claims,
+    length_claims,
+    order_claims,
+    plateau_claims,
+    rate_claims,
+    recursion_claims,
+)
 from sorites.papers.lego.decoder_claims import above_zero
-from sorites.papers.lego.feature_claims import Power, correlated, often
+from sorites.papers.lego.feature_claims import often
+from sorites.papers.lego.order_claims import correlated
+from sorites.papers.lego.power_claims import Power
 from sorites.papers.registry import papers
 
 CLAIMS = papers()["lego"].claims()
@@ -22,15 +34,7 @@ def judged(id, **changes):
 
 @pytest.mark.parametrize("id", CLAIMS)
 def test_every_claim_names_its_domain(id):
-    claim = CLAIMS[id]
-    assert claim.domain is not None
-    names = {field.name for field in dataclasses.fields(claim.parameters("quick"))}
-    assert set(claim.domain.ranges) <= names
-    for each in claim.domain.ranges.values():
-        if isinstance(each, Between | Powers):
-            assert each.high >= 2 * each.low or claim.domain.because
-    for size in anywhere(claim, 3, 0):
-        assert claim.outside(size) is None
+    holds_somewhere(CLAIMS[id])
 
 
 @pytest.mark.parametrize("id", ["L2", "L6", "L21"])
@@ -53,14 +57,28 @@ def test_loads_of_another_law_fail(monkeypatch):
     assert judged("L21") == "fails"
 
 
+@pytest.mark.parametrize("share", [2.0, 0.5])
+def test_features_of_another_size_fail(monkeypatch, share):
+    bent = feature_claims.bent
+    monkeypatch.setattr(feature_claims, "bent", lambda ceiling: share * bent(ceiling))
+    assert judged("L5") == "fails"
+
+
+def test_the_easy_and_the_hard_action_swapped_fail():
+    claim = CLAIMS["L16"]
+    tiny = claim.parameters("tiny")
+    swapped = dataclasses.replace(tiny, easy=tiny.hard, hard=tiny.easy)  # outside its domain: the comparisons are read
+    assert verdict_of(claim.evidence(swapped, LAB).comparisons) == "fails"
+
+
 def test_another_imbalance_fails(monkeypatch):
     monkeypatch.setattr(feature_claims, "imbalance", lambda action: float(action.values))
     assert judged("L6") == "fails"
 
 
 def test_the_reversed_order_fails(monkeypatch):
-    order = feature_claims.greedy_order
-    monkeypatch.setattr(feature_claims, "greedy_order", lambda start: order(-start))
+    order = order_claims.greedy_order
+    monkeypatch.setattr(order_claims, "greedy_order", lambda start: order(-start))
     assert judged("L7") == "fails"
 
 
@@ -90,14 +108,14 @@ def test_another_exponent_of_the_loser_fails(monkeypatch):
 
 
 def test_another_pace_fails(monkeypatch):
-    pace = attention_claims.pace
-    monkeypatch.setattr(attention_claims, "pace", lambda theory, error: pace(theory, error) / 2)
+    pace = plateau_claims.pace
+    monkeypatch.setattr(plateau_claims, "pace", lambda theory, error: pace(theory, error) / 2)
     assert judged("L14") == "fails"
 
 
 def test_a_pace_that_still_changes_does_not_decide():
-    assert attention_claims.settled("S4", [0.1, 0.2, 0.4]).holds is None
-    assert attention_claims.settled("S4", [0.1, 0.2, 0.21]).holds
+    assert plateau_claims.settled("S4", [0.1, 0.2, 0.4]).holds is None
+    assert plateau_claims.settled("S4", [0.1, 0.2, 0.21]).holds
 
 
 def test_another_dilution_fails(monkeypatch):
@@ -108,8 +126,8 @@ def test_another_dilution_fails(monkeypatch):
 
 @pytest.mark.parametrize(("classes", "ceiling"), [(2, 0.0), (1, 1.0), (1, -1.0)])
 def test_another_floor_fails(monkeypatch, classes, ceiling):
-    floor = attention_claims.loss_floor
-    monkeypatch.setattr(attention_claims, "loss_floor", lambda d, top: floor(classes * d, top + ceiling))
+    floor = floor_claims.loss_floor
+    monkeypatch.setattr(floor_claims, "loss_floor", lambda d, top: floor(classes * d, top + ceiling))
     assert judged("L18") == "fails"
 
 
@@ -135,3 +153,41 @@ def test_another_bound_of_the_attention_error_fails(monkeypatch, name, value):
 )
 def test_few_seeds_do_not_refute_a_mean(seeds, verdict):
     assert above_zero("fall", np.array(seeds)).holds is verdict
+
+
+@pytest.mark.parametrize("id", ["L23", "L25"])
+def test_without_self_training_it_fails(monkeypatch, id):
+    """Two steps alone do not reach |X| - 1."""
+    accuracies = recursion_claims.accuracies
+    first = {}
+
+    def stuck(features, routing, action, lengths, count):
+        return accuracies(features, first.setdefault("routing", routing), action, lengths, count)
+
+    monkeypatch.setattr(recursion_claims, "accuracies", stuck)
+    assert judged(id) == "fails"
+
+
+@pytest.mark.parametrize("share", [2.0, 0.5])
+def test_another_time_of_concentration_fails(monkeypatch, share):
+    law = rate_claims.descent_time
+    monkeypatch.setattr(rate_claims, "descent_time", lambda *given: share * law(*given))
+    assert judged("L24") == "fails"
+
+
+def test_another_exponent_of_the_error_fails(monkeypatch):
+    law = rate_claims.descent_time
+    monkeypatch.setattr(rate_claims, "descent_time", lambda error, *given: law(error**1.1, *given))
+    assert judged("L24") == "fails"
+
+
+def test_another_reach_fails(monkeypatch):
+    law = rate_claims.reached_length
+    monkeypatch.setattr(rate_claims, "reached_length", lambda error, values: law(error, values) / 2)
+    assert judged("L24") == "fails"
+
+
+@pytest.mark.parametrize(("right", "length"), [((1, 1, 0), 20), ((0, 0, 0), 10), ((1, 1, 1), np.inf)])
+def test_the_length_at_which_half_are_right(right, length):
+    found = rate_claims.half_right(np.array([10, 20, 40]), np.array(right, float))
+    assert found == pytest.approx(length * 2**0.5 if right == (1, 1, 0) else length)

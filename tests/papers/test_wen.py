@@ -11,7 +11,10 @@ from sorites.papers.wen.data_claims import Sizes
 from sorites.papers.wen.entropy_claims import Lengths
 from sorites.papers.wen.experiments import FreshData, best
 from sorites.papers.wen.grids import Complexity, Repetitions, shape
-from sorites.papers.wen.representation_claims import Learners, Networks, Precision
+from sorites.papers.wen.memory_claims import Learners
+from sorites.papers.wen.plateau import Plateaus
+from sorites.papers.wen.precision_claims import Precision
+from sorites.papers.wen.representation_claims import Networks
 from sorites.papers.wen.setting import Small
 from sorites.papers.wen.three_steps import Recipe
 from sorites.report.figures import results_folder
@@ -21,8 +24,8 @@ CLAIMS, FIGURES = PAPER.claims(), PAPER.figures()
 
 
 def test_the_catalogue_is_complete():
-    assert list(CLAIMS) == [f"W{number}" for number in range(1, 27)]
-    names = ["1a", "1b", "2a", "2b", "2c", "3a", "3b", "4", "5", "8", "9", "10", "11"]
+    assert list(CLAIMS) == [f"W{number}" for number in range(1, 28)]
+    names = ["1a", "1b", "2a", "2b", "2c", "3a", "3b", "4", "5", "8", "9", "10", "11", "plateau"]
     assert {f"wen/{name}" for name in names} == set(FIGURES)
 
 
@@ -82,6 +85,7 @@ def test_the_best_rate_counts():
         (lambda: Learners(sparsity=1), "sparsity=1"),
         (lambda: Learners(bits=100, sparsity=10), "C\\(n, k\\)"),
         (lambda: Lengths(tokens=2), "tokens=2"),
+        (lambda: Plateaus(sparsities=(1, 2)), "sparsities=\\(1, 2\\)"),
     ],
 )
 def test_settings_that_cannot_run_are_refused(make, words):

@@ -5,15 +5,19 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from battery import LAB
+from battery import LAB, holds_somewhere
 
-from sorites.ledger import Between, Powers, anywhere, verdict_of, verify, verify_at
+from sorites.ledger import verdict_of, verify, verify_at
 from sorites.papers.registry import papers
 from sorites.papers.wen import (
     block_claims,
     dynamics_claims,
     gpt_claims,
+    gradient_claims,
+    memory_claims,
     need_claims,
+    plateau_claims,
+    precision_claims,
     representation_claims,
 )
 from sorites.papers.wen.block_claims import Batch, Repeated
@@ -21,22 +25,20 @@ from sorites.papers.wen.data_claims import Sizes
 from sorites.papers.wen.entropy_claims import Pretrained
 from sorites.papers.wen.experiments import FreshData, RepeatedData, Watched
 from sorites.papers.wen.gpt_claims import Entropies, repeats_help
+from sorites.papers.wen.memory_claims import Learners
 from sorites.papers.wen.need_claims import Growth
-from sorites.papers.wen.representation_claims import Learners, Networks, Precision
+from sorites.papers.wen.plateau import Plateaus
+from sorites.papers.wen.precision_claims import Precision
+from sorites.papers.wen.representation_claims import Networks
 from sorites.theory import sparse_attention
+from sorites.theory.plateau import ands, nearest
 
 CLAIMS = papers()["wen"].claims()
 
 
 @pytest.mark.parametrize("id", CLAIMS)
 def test_every_claim_has_a_domain_that_can_be_drawn_from(id):
-    claim = CLAIMS[id]
-    assert claim.domain is not None
-    for name, each in claim.domain.ranges.items():
-        if isinstance(each, Between | Powers):
-            assert each.high >= 2 * each.low or claim.domain.because, name
-    for size in anywhere(claim, 3, 0):
-        assert claim.outside(size) is None
+    holds_somewhere(CLAIMS[id])
 
 
 def twice(function):
@@ -74,26 +76,26 @@ def test_lemma_4_fails_in_a_narrow_table_only(monkeypatch):
 
 
 def test_precision_is_of_order_log_n(monkeypatch):
-    monkeypatch.setattr(representation_claims, "learned", lambda recipe, lab: None)
-    monkeypatch.setattr(representation_claims, "_trained_right", lambda recipe, outcome, digits: 1.0)
-    monkeypatch.setattr(representation_claims, "_least_bits", lambda right: 4.0)
+    monkeypatch.setattr(precision_claims, "learned", lambda recipe, lab: None)
+    monkeypatch.setattr(precision_claims, "_trained_right", lambda recipe, outcome, digits: 1.0)
+    monkeypatch.setattr(precision_claims, "_least_bits", lambda right: 4.0)
     size = Precision((12, 30, 100), 64, 20, 4, 1024, 192, 3)
     assert found("W6", size) == "holds"
-    monkeypatch.setattr(representation_claims, "_slope", lambda needed: (4.0, 0.1))
+    monkeypatch.setattr(precision_claims, "_slope", lambda needed: (4.0, 0.1))
     assert found("W6", size) == "fails"
-    monkeypatch.setattr(representation_claims, "_slope", lambda needed: (1.9, 0.1))
+    monkeypatch.setattr(precision_claims, "_slope", lambda needed: (1.9, 0.1))
     assert found("W6", size) == "inconclusive"
 
 
 def test_a_power_of_n_is_no_order_log_n():
-    slope, error = representation_claims._slope({n: [0.2 * n] * 3 for n in (12, 30, 100)})
-    assert slope - 4.5 * error > representation_claims.NEEDED
+    slope, error = precision_claims._slope({n: [0.2 * n] * 3 for n in (12, 30, 100)})
+    assert slope - 4.5 * error > precision_claims.NEEDED
 
 
 def test_pairwise_statistics_without_the_chain_only_guess(monkeypatch):
     size = Learners(10, 3, 1000, 10)
     assert found("W7", size) == "inconclusive"
-    monkeypatch.setattr(representation_claims, "paired", lambda *arguments: True)
+    monkeypatch.setattr(memory_claims, "paired", lambda *arguments: True)
     assert found("W7", size) == "fails"
 
 
@@ -112,13 +114,13 @@ def test_the_spread_around_the_pattern_is_that_of_the_law(monkeypatch):
 
 
 def test_the_residual_of_the_mean_is_that_of_counts(monkeypatch):
-    monkeypatch.setattr(block_claims, "mean_residual", twice(block_claims.mean_residual))
+    monkeypatch.setattr(gradient_claims, "mean_residual", twice(gradient_claims.mean_residual))
     assert found("W10", Repeated(4, 2, 128, 4, 64, 300)) == "fails"
 
 
 @pytest.mark.parametrize("samples", [64, 256])
 def test_the_residual_of_the_mean_has_the_order_of_its_law(samples):
-    ratios = np.array([block_claims._residual(Repeated(6, 3, 128, 8), samples, seed) for seed in range(300)])
+    ratios = np.array([gradient_claims._residual(Repeated(6, 3, 128, 8), samples, seed) for seed in range(300)])
     error = ratios.std(ddof=1) / math.sqrt(300)
     assert 4.5 * error < 0.5  # a law of another order is off by a factor of two at one of the two
     assert abs(ratios.mean() - 1) < 4.5 * error
@@ -268,3 +270,46 @@ def test_a_large_set_takes_more_presentations(monkeypatch, times, verdict):
 
 def test_a_model_of_the_users_is_inside_the_domain():
     assert CLAIMS["W26"].outside(Pretrained(model="some/folder", data="some.jsonl", problems=50)) is None
+
+
+AND = np.array([-0.5, 0.5, 0, 0, 0, 0, 0.5, 0.5])  # of the first bit and the XOR of the others
+NESTED = np.array([-0.25, 0.25, 0.75, 0.25, 0.25, -0.25, 0.25, -0.25])  # the second bit AND (the first OR the third)
+MAJORITY = np.array([0, 0.5, 0.5, 0, 0.5, 0, 0, -0.5])  # of three bits: right on 3/4 as well, for the other parity
+
+
+def halted(coefficients, **changes):
+    """Tables of one member that answers with these coefficients."""
+    formula, law = nearest(coefficients)
+    key = {"sparsity": 3, "seed": 0, "rate": 1e-3}
+    mass, accuracy = float((coefficients**2).sum()), (1 + abs(coefficients[-1])) / 2
+    member = key | {"solved": False, "moved": 0.0, "accuracy": accuracy, "mass": mass, "count": 4096}
+    member |= {"formula": formula, "gates": ands(law[-1])}
+    rows = [
+        key | {"subset": subset, "coefficient": each, "error": 0.01, "law": goal}
+        for subset, (each, goal) in enumerate(zip(coefficients, law, strict=True))
+    ]
+    return {"data": rows, "members": [member | changes], "curves": []}
+
+
+@pytest.mark.parametrize(
+    ("coefficients", "changes", "verdict"),
+    [
+        (AND, {}, "holds"),
+        (NESTED, {}, "holds"),
+        (MAJORITY, {}, "fails"),
+        (AND * 0.8, {}, "fails"),  # what is said depends on other bits as well
+        (AND, {"solved": True}, "inconclusive"),
+        (AND, {"accuracy": 0.52}, "inconclusive"),
+        (AND, {"moved": 0.3}, "inconclusive"),
+    ],
+)
+def test_only_a_formula_that_reads_each_bit_once_is_a_plateau(monkeypatch, coefficients, changes, verdict):
+    monkeypatch.setattr(Plateaus, "tables", lambda self, lab: halted(coefficients, **changes))
+    assert found("W27", Plateaus()) == verdict
+
+
+def test_another_level_of_a_plateau_fails(monkeypatch):
+    monkeypatch.setattr(Plateaus, "tables", lambda self, lab: halted(AND))
+    level = plateau_claims.predicted_accuracy
+    monkeypatch.setattr(plateau_claims, "predicted_accuracy", lambda member: 0.5 + (level(member) - 0.5) / 2)
+    assert found("W27", Plateaus()) == "fails"

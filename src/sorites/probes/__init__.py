@@ -7,6 +7,7 @@ from .attention import child_masses as child_masses
 from .attention import head_entropies as head_entropies
 from .attention import normalised_entropy as normalised_entropy
 from .base import AbstractProbe as AbstractProbe
+from .fourier import Fourier as Fourier
 from .lengths import LengthCurve as LengthCurve
 from .outcomes import READINGS as READINGS
 from .outcomes import Elsewhere as Elsewhere

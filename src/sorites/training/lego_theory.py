@@ -74,6 +74,22 @@ class TwoSteps(AbstractSentences):
         return self.batch
 
 
+class FreshSentences(AbstractSentences):
+    """Sentences drawn anew for every step, truly labelled: where there are too many to enumerate."""
+
+    table: Int[Array, "action value"]
+    key: Key[Array, ""]
+    length: int = eqx.field(static=True)
+    count: int = eqx.field(static=True)
+
+    def __call__(self, step: Int[Array, ""]) -> Labelled:
+        moves, starts = jax.random.split(jax.random.fold_in(self.key, step))
+        choices, states = self.table.shape
+        actions = jax.random.randint(moves, (self.count, self.length), 0, choices)
+        values = chained(self.table, actions, jax.random.randint(starts, (self.count,), 0, states))
+        return Labelled(actions, values, jnp.ones(self.count), jnp.ones(()))
+
+
 def two_steps(action: Action, starts: int | None = None) -> TwoSteps:
     moves = np.array(list(itertools.product(range(action.actions), repeat=2)))
     starts = action.values if starts is None else starts
@@ -134,26 +150,31 @@ class RoutingHistory(NamedTuple):
         return jax.tree.map(lambda leaf: leaf[-1], self.routing)
 
 
-@eqx.filter_jit
-def _descend_routing(features, routing, source, terms: tuple[int, ...], numbers, rule: str, steps: int):
-    variables, rate, slowing, until = numbers
+def _sloped(features, routing, batch: Labelled, terms: tuple[int, ...], variables):
+    """The loss, the gradient of a row of Q, and its norm. A row has one own and |X|-1 other entries per block; each
+    other entry gets an equal share."""
     count = variables - 1.0
 
-    def total(routing, batch):
+    def total(routing):
         weights = batch.weights / jnp.maximum(batch.weights.sum(), 1)
         return sum((weights * _losses(features, routing, batch.actions, batch.values, step)).sum() for step in terms)
 
+    loss, slope = jax.value_and_grad(total)(routing)
+    shares = Routing(slope.predicate, slope.other_predicate / count, slope.answer, slope.other_answer / count)
+    square = shares.predicate**2 + shares.answer**2
+    square = square + count * (shares.other_predicate**2 + shares.other_answer**2)
+    return loss, shares, jnp.sqrt(jnp.maximum(square, jnp.finfo(square.dtype).tiny))
+
+
+@eqx.filter_jit
+def _descend_routing(features, routing, source, terms: tuple[int, ...], numbers, rule: str, steps: int):
+    variables, rate, slowing, until = numbers
+
     def step(routing, number):
         batch = source(number)
-        loss, slope = jax.value_and_grad(total)(routing, batch)
-        # A row of Q has one own and |X|-1 other entries per block; each other entry gets an equal share.
-        shares = Routing(slope.predicate, slope.other_predicate / count, slope.answer, slope.other_answer / count)
-        if rule == "plain":
-            scale = rate / variables  # a variable is the query in one sentence of |X|
-        else:
-            square = shares.predicate**2 + shares.answer**2
-            square = square + count * (shares.other_predicate**2 + shares.other_answer**2)
-            scale = rate / (1 + number / slowing) / jnp.sqrt(jnp.maximum(square, jnp.finfo(square.dtype).tiny))
+        loss, shares, norm = _sloped(features, routing, batch, terms, variables)
+        # plain: a variable is the query in one sentence of |X|
+        scale = rate / variables if rule == "plain" else rate / (1 + number / slowing) / norm
         scale = jnp.where(loss > until, scale, 0.0)
         moved = jax.tree.map(lambda value, change: value - scale * change, routing, shares)
         return moved, (routing, loss, batch.right)
@@ -182,6 +203,24 @@ def train_routing(
     """
     numbers = [jnp.asarray(float(number)) for number in (variables, rate, slowing, until)]
     return _descend_routing(features, routing, source, terms, numbers, rule, steps)
+
+
+@eqx.filter_jit
+def plain_time(
+    features: Features, history: RoutingHistory, batch: Labelled, terms: tuple[int, ...], variables: int
+) -> Float[Array, " step"]:
+    """eta T: how long plain descent by small steps takes along a path of small steps, up to each of its records.
+
+    A plain step moves a row of Q by eta / |X| times its gradient, so a piece of the path takes its length times |X|
+    over the gradient's norm."""
+    norms = jax.lax.map(
+        lambda here: _sloped(features, here, batch, terms, jnp.asarray(float(variables)))[2], history.routing
+    )
+    moved = jax.tree.map(jnp.diff, history.routing)
+    others = moved.other_predicate**2 + moved.other_answer**2
+    lengths = jnp.sqrt(moved.predicate**2 + moved.answer**2 + (variables - 1.0) * others)
+    pieces = variables * lengths * (1 / norms[:-1] + 1 / norms[1:]) / 2
+    return jnp.concatenate([jnp.zeros(1), jnp.cumsum(pieces)])
 
 
 class Grown(NamedTuple):

@@ -5,17 +5,34 @@ from . import (
     data_claims,
     decoder_claims,
     feature_claims,
+    floor_claims,
     gradient_claims,
     length_claims,
+    order_claims,
+    plateau_claims,
+    power_claims,
     preactivation_claims,
+    rate_claims,
+    recursion_claims,
     variable_claims,
 )
 
-_ALL = {
-    claim.id: claim
-    for module in (
-        data_claims, gradient_claims, feature_claims, variable_claims, attention_claims, preactivation_claims, length_claims, decoder_claims,
-    )
-    for claim in module.CLAIMS
-}  # fmt: skip
-CLAIMS = tuple(_ALL[f"L{number}"] for number in range(1, 23))
+CLAIMS = sorted(
+    (
+        *attention_claims.CLAIMS,
+        *data_claims.CLAIMS,
+        *decoder_claims.CLAIMS,
+        *feature_claims.CLAIMS,
+        *floor_claims.CLAIMS,
+        *gradient_claims.CLAIMS,
+        *length_claims.CLAIMS,
+        *order_claims.CLAIMS,
+        *plateau_claims.CLAIMS,
+        *power_claims.CLAIMS,
+        *preactivation_claims.CLAIMS,
+        *rate_claims.CLAIMS,
+        *recursion_claims.CLAIMS,
+        *variable_claims.CLAIMS,
+    ),
+    key=lambda claim: int(claim.id.removeprefix("L")),
+)

@@ -1,6 +1,6 @@
 """All figures of the paper, and the new ones."""
 
-from . import length_figures, map_figures, schematics, separation_figures, theory_figures
+from . import epoch_figures, length_figures, map_figures, schematics, separation_figures, theory_figures
 
 FIGURES = (
     *length_figures.FIGURES,
@@ -8,4 +8,5 @@ FIGURES = (
     *schematics.FIGURES,
     *theory_figures.FIGURES,
     *separation_figures.FIGURES,
+    *epoch_figures.FIGURES,
 )

@@ -109,7 +109,20 @@ def measured(size: Study, part: str, lab: Lab) -> dict[str, np.ndarray]:
     return self_trained(size, size.stages, lab.train(self_training(size), range(size.seeds)).history)
 
 
+EPOCHS = 300  # of the paper
+
+
+def over_epochs(size: Study, steps: int, checks: int, seeds: int = 1) -> Study:
+    """The pair alone, by so many passes over a fixed set and as many presentations of fresh sentences; the set is as
+    large as the steps make it."""
+    pool = steps * size.batch // EPOCHS
+    assert pool * EPOCHS == steps * size.batch, "a set is passed over a whole number of times"
+    ways = ("fixed", "fresh")
+    return dataclasses.replace(size, actions=size.pair, ways=ways, steps=steps, checks=checks, pool=pool, seeds=seeds)
+
+
 LARGE = Study()
+WHOLE = over_epochs(LARGE, 46_875, 5, seeds=4)  # 300 epochs over 20,000 sentences
 SMALL = Study(
     50, 32, 64, 2, 128, blanks=False, batch=64, steps=3_000, checks=3, lengths=(5, 10, 20, 40), count=200, seeds=1,
     actions=("C6", "S5"), ways=("fresh",), rate=1e-3, stages=(10, 20), self_pool=1_000, self_steps=500,

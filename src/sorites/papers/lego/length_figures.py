@@ -58,7 +58,7 @@ def stage_curves(
     return pl.DataFrame(rows)
 
 
-def _lines(ax, part: pl.DataFrame, x: str, label: str, colour: str) -> None:
+def draw_lines(ax, part: pl.DataFrame, x: str, label: str, colour: str) -> None:
     """Mean over seeds, every seed as a faint point."""
     mean = part.group_by(x).agg(pl.col("right").mean()).sort(x)
     ax.plot(mean[x], mean["right"], "o-", color=COLOURS[colour], label=label, markersize=4)
@@ -66,7 +66,7 @@ def _lines(ax, part: pl.DataFrame, x: str, label: str, colour: str) -> None:
         ax.scatter(part[x], part["right"], s=10, color=COLOURS[colour], alpha=0.4, linewidth=0)
 
 
-def _axes(ax, title: str) -> None:
+def draw_axes(ax, title: str) -> None:
     ax.set_xscale("log", base=2)
     ax.set_xticks(LENGTHS, LENGTHS)
     ax.minorticks_off()
@@ -79,10 +79,10 @@ def _draw_lengths(frames: Frames, size: Study):
     for ax, model, trained in zip(axes, ("theory", "decoder"), (2, size.length), strict=True):
         data = frames["data"].filter(pl.col("model") == model)
         for name, colour in zip(data["action"].unique(maintain_order=True), TINTS, strict=False):
-            _lines(ax, data.filter(pl.col("action") == name), "length", name, colour)
+            draw_lines(ax, data.filter(pl.col("action") == name), "length", name, colour)
         ax.axvline(trained, color=QUIET, linestyle="--", linewidth=1)
         seeds = data["seed"].n_unique()
-        _axes(
+        draw_axes(
             ax,
             f"{model}, trained at L = {trained}"
             + (f" ({seeds} seed{'s' if seeds > 1 else ''})" if model == "decoder" else ""),
@@ -110,9 +110,9 @@ def _draw_stages(frames: Frames, size: Study):
         for stage, colour in zip(
             data["stage"].unique(maintain_order=True), ("vermillion", "orange", "green", "blue"), strict=False
         ):
-            _lines(ax, data.filter(pl.col("stage") == stage), "length", f"up to L = {stage}", colour)
+            draw_lines(ax, data.filter(pl.col("stage") == stage), "length", f"up to L = {stage}", colour)
             ax.axvline(stage, color=COLOURS[colour], linestyle="--", linewidth=0.9)
-        _axes(ax, f"{model}, {size.pair[1]}")
+        draw_axes(ax, f"{model}, {size.pair[1]}")
         ax.legend(loc="lower left")
     axes[0].set_ylabel("sentences with every value right")
     return figure

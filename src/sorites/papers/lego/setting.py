@@ -183,6 +183,8 @@ CYCLIC6 = Learning("C6", 50, 24, 1e-3, rate=40.0, steps=20_000)
 CYCLIC4 = Learning("C4", 40, 16, 1e-3, rate=40.0, steps=20_000)
 SYMMETRIC3 = Learning("S3", spread=1e-3, rate=40.0, steps=30_000)
 SYMMETRIC4 = Learning("S4", 50, 16, 1e-3, rate=40.0, steps=30_000)
+WIDE4 = Learning("S4", 229, 16, 1e-3, rate=40.0, steps=30_000)  # |X| = 200
+SYMMETRIC5 = Learning("S5", 326, 15, 1e-3, rate=300.0, steps=40_000)  # |X| = 200
 
 
 def winners(history: FeatureHistory, action: Action) -> tuple[Int[np.ndarray, "value source"], Features]:

@@ -1,4 +1,4 @@
-"""W1 to W26."""
+"""W1 to W27."""
 
 from . import (
     block_claims,
@@ -7,7 +7,11 @@ from . import (
     dynamics_claims,
     entropy_claims,
     gpt_claims,
+    gradient_claims,
+    memory_claims,
     need_claims,
+    plateau_claims,
+    precision_claims,
     representation_claims,
 )
 
@@ -15,12 +19,16 @@ CLAIMS = sorted(
     (
         *data_claims.CLAIMS,
         *representation_claims.CLAIMS,
+        *precision_claims.CLAIMS,
+        *memory_claims.CLAIMS,
         *block_claims.CLAIMS,
+        *gradient_claims.CLAIMS,
         *bound_claims.CLAIMS,
         *dynamics_claims.CLAIMS,
         *need_claims.CLAIMS,
         *gpt_claims.CLAIMS,
         *entropy_claims.CLAIMS,
+        *plateau_claims.CLAIMS,
     ),
     key=lambda claim: int(claim.id.removeprefix("W")),
 )
