@@ -161,6 +161,7 @@ def recursions(variables: int) -> int:
 def _longest(size: Longest, lab: Lab) -> Evidence:
     action = action_named(size.action)
     compared: list[Comparison] = []
+    far, reached = 0, [0.0]
     for variables in size.variables:
         theory, far, stages = size.theory(variables), variables - 1, recursions(variables)
         features, start = theory.features(action), theory.run(size.action, lab).end

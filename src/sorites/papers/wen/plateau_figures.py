@@ -44,7 +44,7 @@ def _draw(frames: Frames, size: Plateaus):
         left.axhline(level(gates), color=QUIET, linestyle="--", linewidth=0.9)
     left.set(xlabel="sequences seen", ylabel="held-out accuracy", ylim=(0.45, 1.02), title="without the chain")
     left.ticklabel_format(axis="x", style="sci", scilimits=(0, 0))
-    left.legend(loc="center right")
+    left.legend(loc="upper right")
     image = None
     for ax, k in zip(axes[1:], size.sparsities, strict=True):
         data = frames["data"].filter(pl.col("sparsity") == k).sort("seed", "rate", "subset")
