@@ -122,7 +122,7 @@ def rows_of(words: list[str], folder: Path, options: Any, hang: float = 60.0) ->
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     reading, writing = os.pipe()
-    told = {"ROWS": str(writing), "SORITES_CACHE": str(options.state / "cache"), "JAX_PLATFORMS": "cpu"}
+    told = {"ROWS": str(writing), "SORITES_CACHE": cache(options), "JAX_PLATFORMS": "cpu"}
     with (folder / "worker.log").open("w") as log:
         child = subprocess.Popen(
             words, cwd=folder, env={**os.environ, **told}, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
@@ -153,6 +153,11 @@ def rows_of(words: list[str], folder: Path, options: Any, hang: float = 60.0) ->
         yield {**row, "outcome": "FAILED", "why": f"{why or f'the worker ended with {status}'}: {said}"}
     else:
         shutil.rmtree(folder)
+
+
+def cache(options: Any) -> str:
+    """Where compiled programs are kept: one place for all processes."""
+    return os.environ.get("SORITES_CACHE") or str(options.state / "cache")
 
 
 def alive(mark: str) -> list[int]:

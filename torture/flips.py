@@ -22,6 +22,7 @@ CHUNK = 40  # flips of one process
 
 def main() -> int:
     parser = arguments(__doc__, 4000, "flips")
+    parser.add_argument("--few", type=int, default=CHUNK, help="flips of a chunk that are made, for a short look")
     parser.add_argument("--worker", type=int, help=f"do {CHUNK} of them, in a process of its own")
     options = parser.parse_args()
     if options.worker is not None:
@@ -33,7 +34,8 @@ def main() -> int:
     ]
 
     def do(number: int) -> None:
-        words = [sys.executable, __file__, "--worker", str(number), "--seed", str(options.seed)]
+        words = [sys.executable, __file__, "--worker", str(number), "--seed", str(options.seed), "--few",
+                 str(options.few)]  # fmt: skip
         for row in rows_of(words, options.state / "flips" / f"{options.seed}-{number}", options):
             rows.add(row)
 
@@ -54,7 +56,7 @@ def spoil(options: Any) -> int:
     shelf.fill(here)
     files = kinds(here)
     clean: dict[str, Any] = {}
-    for number in range(CHUNK):
+    for number in range(options.few):
         luck = random.Random(case(options, options.worker, number))
         kind = sorted(files)[(options.worker * CHUNK + number) % len(files)]
         path = luck.choice(files[kind])

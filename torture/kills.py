@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from common import ROOT, Row, Rows, alive, arguments, report, run, work
+from common import ROOT, Row, Rows, alive, arguments, cache, report, run, work
 
 SORITES = [sys.executable, "-m", "sorites.cli.main"]
 WRITERS = {
@@ -41,11 +41,14 @@ def main() -> int:
     parser = arguments(__doc__, 1000, "kills")
     parser.add_argument("--each", type=int, default=10, help="kills of one writer in one arena, at most; default 10")
     parser.add_argument("--paper", default="log-icot", help="what is reproduced, default log-icot")
+    parser.add_argument("--writers", default=",".join(WRITERS), help="which of them, comma between; default all three")
     parser.add_argument("--writer", action="store_true", help="be the group with checkpoints, in ./store")
     options = parser.parse_args()
     if options.writer:
         return write_group()
     WRITERS["reproduce"] += ["--paper", options.paper]
+    for name in {*WRITERS} - {*options.writers.split(",")}:
+        del WRITERS[name]
     options.state = options.state.resolve()
     rows = Rows(options.state / "kills.jsonl")
     undisturbed = alone(options)
@@ -88,8 +91,6 @@ def alone(options: Any) -> dict[str, Any]:
         if not told.exists():
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
-            run(WRITERS[name], LIMIT, folder, **environment(options, folder))  # compiles
-            shutil.rmtree(folder / "store", ignore_errors=True)
             status, said, spent = run(WRITERS[name], LIMIT, folder, **environment(options, folder))
             if status != 0:
                 raise SystemExit(f"{name} does not run even undisturbed (status {status}):\n{said[-2000:]}")
@@ -103,7 +104,7 @@ def alone(options: Any) -> dict[str, Any]:
 
 
 def environment(options: Any, folder: Path) -> dict[str, str]:
-    return {"JAX_PLATFORMS": "cpu", "SORITES_CACHE": str(options.state / "cache"), "ARENA": str(folder)}
+    return {"JAX_PLATFORMS": "cpu", "SORITES_CACHE": cache(options), "ARENA": str(folder)}
 
 
 def arena(case: str, undisturbed: dict[str, Any], options: Any) -> Row:
@@ -228,7 +229,7 @@ def compare(store: Path, undisturbed: list[Path]) -> dict[str, Any]:
             problems.append(f"member {id} is another one")
     if left := list((store / "checkpoints").glob("*")):
         problems.append(f"checkpoints of trainings that have ended: {[path.name for path in left]}")
-    mine, theirs = verdicts(store), verdicts(undisturbed[1])
+    mine, theirs = verdicts(store), {id: said for root in undisturbed for id, said in verdicts(root).items()}
     problems += [
         f"verdict on {id}: {mine.get(id)} instead of {said}" for id, said in theirs.items() if mine.get(id) != said
     ]

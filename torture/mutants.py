@@ -21,7 +21,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from common import ROOT, Row, Rows, arguments, report, run, work
+from common import ROOT, Row, Rows, arguments, cache, report, run, work
 from faults import AUDIT
 from sites import Site, sites
 
@@ -197,7 +197,7 @@ def environment(options: Any) -> dict[str, str]:
     """The copy's source on one processor; unchanged programs come from one cache."""
     paths = [str(scratch(options) / "src"), str(ROOT / "torture"), os.environ.get("PYTHONPATH", "")]
     found = {"PYTHONPATH": os.pathsep.join(paths), "JAX_PLATFORMS": "cpu"}
-    return found | {"SORITES_CACHE": str(options.state / "cache")}
+    return found | {"SORITES_CACHE": cache(options)}
 
 
 def scratch(options: Any) -> Path:

@@ -16,7 +16,7 @@ import sys
 import time
 from typing import Any
 
-from common import Row, Rows, alive, arguments, report, work
+from common import Row, Rows, alive, arguments, cache, report, work
 
 COMMANDS = {
     "reproduce": ["reproduce", "--paper", "log-icot", "--jobs", "2"],
@@ -55,7 +55,7 @@ def signalled(case: str, options: Any) -> Row:
     folder = options.state / "signals" / case
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    told = {**os.environ, "JAX_PLATFORMS": "cpu", "SORITES_CACHE": str(options.state / "cache"), "MARK": str(folder)}
+    told = {**os.environ, "JAX_PLATFORMS": "cpu", "SORITES_CACHE": cache(options), "MARK": str(folder)}
     part = LONGEST / MOMENTS
     delay = part * (int(moment) + random.Random(case).random())
     with (folder / "said").open("w") as said:

@@ -25,7 +25,7 @@ PAIRS = (
 )  # fmt: skip
 NAMES = dict(PAIRS) | {b: a for a, b in PAIRS}
 TEXT = {"SpecError", "Damaged", "warn", "ValueError", "print"}  # calls whose arguments people read
-UNREAD = {"strict", "stacklevel", "indent"}  # keywords that guard or decorate
+UNREAD = {"strict", "stacklevel", "indent", "static"}  # keywords that guard, decorate or tell the compiler
 MEMBER_KEYS = {"key": "test", "test": "key"}
 
 

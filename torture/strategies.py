@@ -279,8 +279,8 @@ VALUES = (
 
 
 def _mostly(usual: tuple[str, ...], odd: tuple[str, ...]) -> st.SearchStrategy[str]:
-    """Six times of seven something usual: one oddity at a time goes deeper than many."""
-    return st.sampled_from((*usual * (6 * len(odd)), *odd * len(usual)))
+    """Fifteen times of sixteen something usual: one oddity at a time goes deeper than many."""
+    return st.sampled_from((*usual * (15 * len(odd)), *odd * len(usual)))
 
 
 def files() -> st.SearchStrategy[str]:

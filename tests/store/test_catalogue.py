@@ -162,3 +162,17 @@ def test_models_join_a_history_that_was_adopted_first(store, made, run, seeds, t
     (first,) = adopt(other, tmp_path / "far.npz")
     assert adopt(other, archive) == [f"{first}-2"]
     same(other.train(run, seeds), made[1])
+
+
+@pytest.mark.parametrize("said", [{"seconds": "long"}, {"created": 5}, {"runs": [5]}])
+def test_a_history_that_says_nonsense_is_refused(made, tmp_path, said):
+    """It was taken in, and found damaged by the first `runs check`."""
+    history = made[1].history
+    history.save(tmp_path / "far.npz")
+    members = [{"id": f"{seed:016x}", "seed": int(seed), "run": 0} for seed in history.seeds]
+    spec = {"runs": said.pop("runs", [{}]), "members": members}
+    (tmp_path / "far.json").write_text(json.dumps({"spec": spec, "meta": said}))
+    store = Store(tmp_path / "new")
+    with pytest.raises(SpecError, match="write both again"):
+        adopt(store, tmp_path / "far.npz")
+    assert store.folders() == []

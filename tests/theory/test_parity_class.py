@@ -151,3 +151,10 @@ def test_classes_that_cannot_be_enumerated_are_refused():
         pc.subsets(40, 20)
     with pytest.raises(SpecError, match="fewer samples"):
         pc.labels(pc.masks(16, 8), np.arange(2**16))
+
+
+@pytest.mark.parametrize(("bits", "sparsity"), [(5, 4), (5, 1), (6, 2), (6, 3)])
+def test_differences_are_the_sums_of_two_parities(bits, sparsity):
+    masks = [mask for mask in range(2**bits) if mask.bit_count() == sparsity]
+    expected = {first ^ second for first, second in itertools.permutations(masks, 2)}
+    assert pc.differences(bits, sparsity).tolist() == sorted(expected)

@@ -154,7 +154,9 @@ def _adopt_history(store: Store, path: Path) -> list[str]:
     extra, tables = tables_of(ids, history)
     aside = write_aside(store.root, spec, {**meta, **extra}, tables)
     try:
-        return [settle(store.root, aside).name] if _is_new(store, read_folder(aside)) else []
+        return [settle(store.root, aside).name] if _is_new(store, _whole(aside)) else []
+    except Damaged as damage:
+        raise SpecError(f"an import is what it says: {path} is not ({damage}); write both again") from None
     finally:
         shutil.rmtree(aside, ignore_errors=True)
 
