@@ -1,0 +1,138 @@
+/** Attention by position, then a link: the one-layer transformer of kim-suzuki and rl-sft, and, on its own soft thoughts
+ * under the mask "lower-levels", the gated transformer of log-icot reduced to its live weights.
+ *
+ *     z_m = sum_j softmax_j(w_m) t_j over the mask,   mean_m = phi(z_m)
+ *
+ * Arrays are [position or thought][chain], flat. */
+import { follow, type Link } from "./links";
+import type { Layout } from "./tasks";
+
+export type Mask = "causal" | "lower-levels" | "previous-level" | "inputs-and-previous";
+
+/** The positions that each thought may read. */
+export function sourcesOf(layout: Layout, mask: Mask): Int32Array[] {
+  const { inputs, ends, levels } = layout;
+  const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, i) => from + i);
+  return levels.map((level, thought) => {
+    const place = inputs + thought;
+    if (mask === "causal") return Int32Array.from(range(0, place));
+    if (mask === "lower-levels") return Int32Array.from(range(0, ends[level - 1]!));
+    if (mask === "previous-level") return Int32Array.from(range(level > 1 ? ends[level - 2]! : 0, ends[level - 1]!));
+    return Int32Array.from(thought ? [...range(0, inputs), place - 1] : range(0, inputs));
+  });
+}
+
+export class Model {
+  readonly weights: Float64Array; // [thought * positions + source]; entries outside the mask stay 0
+  readonly attention: Float64Array;
+  readonly gradient: Float64Array;
+  readonly sources: Int32Array[];
+  private readonly pull: Float64Array;
+
+  constructor(readonly layout: Layout, readonly link: Link, readonly mask: Mask) {
+    const size = layout.thoughts * layout.positions;
+    this.weights = new Float64Array(size);
+    this.attention = new Float64Array(size);
+    this.gradient = new Float64Array(size);
+    this.pull = new Float64Array(size);
+    this.sources = sourcesOf(layout, mask);
+    this.attend();
+  }
+
+  /** Softmax of the weights over the mask. */
+  attend(): void {
+    const { positions } = this.layout;
+    this.sources.forEach((sources, thought) => {
+      const row = thought * positions;
+      let largest = -Infinity;
+      for (const j of sources) largest = Math.max(largest, this.weights[row + j]!);
+      let total = 0;
+      for (const j of sources) total += this.attention[row + j] = Math.exp(this.weights[row + j]! - largest);
+      for (const j of sources) this.attention[row + j]! /= total;
+    });
+  }
+
+  /** z, mean and slope of some thoughts over a batch whose tokens they read. */
+  read(tokens: Float64Array, work: Work, first: number, last: number): void {
+    const { count } = work;
+    const { positions } = this.layout;
+    for (let thought = first; thought < last; thought++) {
+      const start = thought * count;
+      work.z.fill(0, start, start + count);
+      for (const j of this.sources[thought]!) {
+        const share = this.attention[thought * positions + j]!;
+        const from = j * count;
+        for (let b = 0; b < count; b++) work.z[start + b]! += share * tokens[from + b]!;
+      }
+      follow(this.link, work.z, work.means, work.slopes, start, start + count);
+    }
+  }
+
+  /** The thoughts in order, each read from those before it as `choose` makes a token of its mean. */
+  write(tokens: Float64Array, work: Work, choose: (mean: number, thought: number) => number, thoughts = this.layout.thoughts): void {
+    const { count } = work;
+    for (let thought = 0; thought < thoughts; thought++) {
+      this.read(tokens, work, thought, thought + 1);
+      const from = thought * count;
+      const to = (this.layout.inputs + thought) * count;
+      for (let b = 0; b < count; b++) tokens[to + b] = choose(work.means[from + b]!, thought);
+    }
+  }
+
+  /** Forgets what was accumulated. */
+  begin(): void {
+    this.pull.fill(0);
+  }
+
+  /** Adds d loss / d attention for thoughts first..last, whose d loss / d mean is in work.errors. `own`: tokens are the model's own soft
+   * thoughts times their gate, so errors travel back through them; else tokens are constants. */
+  blame(tokens: Float64Array, work: Work, own: boolean, thoughts = this.layout.thoughts, gates?: Float64Array): void {
+    const { count, errors } = work;
+    const { positions, inputs } = this.layout;
+    for (let thought = thoughts - 1; thought >= 0; thought--) {
+      const start = thought * count;
+      const gate = gates ? gates[thought]! : 1;
+      for (let b = 0; b < count; b++) errors[start + b]! *= gate * work.slopes[start + b]!; // now of z
+      for (const j of this.sources[thought]!) {
+        const from = j * count;
+        let sum = 0;
+        for (let b = 0; b < count; b++) sum += errors[start + b]! * tokens[from + b]!;
+        this.pull[thought * positions + j]! += sum;
+        if (own && j >= inputs) {
+          const share = this.attention[thought * positions + j]!;
+          const below = (j - inputs) * count;
+          for (let b = 0; b < count; b++) errors[below + b]! += share * errors[start + b]!;
+        }
+      }
+    }
+  }
+
+  /** Through the softmax, into `gradient`: s_j (p_j - sum_i s_i p_i). */
+  finish(): Float64Array {
+    const { positions } = this.layout;
+    this.gradient.fill(0);
+    this.sources.forEach((sources, thought) => {
+      const row = thought * positions;
+      let mean = 0;
+      for (const j of sources) mean += this.attention[row + j]! * this.pull[row + j]!;
+      for (const j of sources) this.gradient[row + j] = this.attention[row + j]! * (this.pull[row + j]! - mean);
+    });
+    return this.gradient;
+  }
+}
+
+/** Room for a batch, made once. */
+export class Work {
+  readonly z: Float64Array;
+  readonly means: Float64Array;
+  readonly slopes: Float64Array;
+  readonly errors: Float64Array;
+
+  constructor(layout: Layout, readonly count: number) {
+    const size = layout.thoughts * count;
+    this.z = new Float64Array(size);
+    this.means = new Float64Array(size);
+    this.slopes = new Float64Array(size);
+    this.errors = new Float64Array(size);
+  }
+}
