@@ -7,9 +7,8 @@ The page's own random inputs are not JAX's, so every random thing is exported: i
 """
 
 import argparse
-import functools
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import recorded  # beside this file
 
 from sorites.models import gated, policy_for, positional
 from sorites.models.routing import rollout, uniform
@@ -133,7 +133,8 @@ def log_icot() -> dict[str, Any]:
     laws = [
         {"bits": bits, "sparsity": sparsity, "stage": stage, "loss": tree_law.start_loss(bits, sparsity, stage),
          "signal": tree_law.signal(bits, sparsity, stage)}
-        for bits, sparsity in ((8, 4), (16, 8), (12, 8), (30, 16), (20, 2), (8, 8)) for stage in range(1, sparsity.bit_length())
+        for bits, sparsity in ((8, 4), (16, 8), (12, 8), (30, 16), (20, 2), (8, 8))
+        for stage in range(1, sparsity.bit_length())
     ]  # fmt: skip
     return {"setting": setting.json, "rate": 0.1, "decay": 0.01, "cases": cases, "laws": laws}
 
@@ -199,7 +200,7 @@ def kim_suzuki() -> dict[str, Any]:
 
 @in_float64
 def lego() -> dict[str, Any]:
-    """The four numbers of attention on ideal features: two-step sentences, then sentences that an earlier self labelled."""
+    """The four numbers of attention on ideal features: two-step sentences, then ones that an earlier self labelled."""
     theory, cases = Theory(60, 3.0), []
     for name, rule in (("C6", "normalised"), ("S3", "normalised"), ("S4", "plain"), ("A4", "normalised")):
         action = action_named(name)
@@ -216,7 +217,8 @@ def lego() -> dict[str, Any]:
         case = {"action": name, "rule": rule, "rate": rate, "terms": list(terms), "variables": 60, "clipping": 3.0,
                 "table": action.table.tolist(), "ideal": [listed(features.actions)[:24], listed(features.values)[:24]],
                 "losses": listed(history.loss), "end": listed(path[:, -1]),
-                "rollout": {"actions": moves.tolist(), "start": first.tolist(), "written": np.asarray(written).tolist()}}  # fmt: skip
+                "rollout": {"actions": moves.tolist(), "start": first.tolist(),
+                            "written": np.asarray(written).tolist()}}  # fmt: skip
         if name == "S3":
             case["continued"] = _continued(features, history.end, action)
         cases.append(case)
@@ -230,7 +232,8 @@ def _continued(features, annotator, action) -> dict[str, Any]:
     label = eqx.filter_jit(lambda step: source(step))
     batches = [label(jnp.asarray(step)) for step in range(STEPS)]
     return {
-        "length": length, "losses": listed(history.loss), "end": [float(leaf[-1]) for leaf in jax.tree.leaves(history.routing)],
+        "length": length, "losses": listed(history.loss),
+        "end": [float(leaf[-1]) for leaf in jax.tree.leaves(history.routing)],
         "actions": ["".join(map(str, np.asarray(each.actions).ravel())) for each in batches],
         "start": ["".join(map(str, np.asarray(each.values[:, 0]))) for each in batches],
     }  # fmt: skip
@@ -242,58 +245,9 @@ FIXTURES: dict[str, Callable[[], dict[str, Any]]] = {
     "kim-suzuki": kim_suzuki,
     "lego": lego,
 }
-CLAIMS = {
-    "log-icot": ("LI-21", "LI-22", "LI-24", "LI-20"),
-    "rl-sft": ("RS-34", "RS-15", "RS-16", "RS-33"),
-    "kim-suzuki": ("KS-18", "KS-23", "KS-24", "KS-26"),
-    "lego": ("L14", "L15", "L16", "L17"),
-}
 
 
-def ranged(each: Any) -> dict[str, Any] | None:
-    """A range of a domain in JSON; what no slider can show is left out."""
-    from sorites.ledger import Among, Between, Powers, Real
-
-    if isinstance(each, Between):
-        return {"kind": "whole", "low": each.low, "high": each.high, "step": each.step}
-    if isinstance(each, Powers):
-        return {"kind": "powers", "low": each.low, "high": each.high}
-    if isinstance(each, Real):
-        return {"kind": "real", "low": each.low, "high": each.high, "log": each.log}
-    if isinstance(each, Among) and all(isinstance(value, int | float | str) for value in each.values):
-        return {"kind": "among", "values": list(each.values)}
-    return None
-
-
-def claims() -> dict[str, Any]:
-    """What the exhibits' claims say and where they are meant to hold."""
-    from sorites.papers import registry
-
-    known = registry.claims()
-
-    def one(claim: Any) -> dict[str, Any]:
-        ranges = {} if claim.domain is None else {name: ranged(each) for name, each in claim.domain.ranges.items()}
-        return {
-            "paper": claim.paper, "label": claim.label, "kind": claim.kind, "says": claim.says, "expected": claim.expected,
-            "domain": {name: each for name, each in ranges.items() if each},
-            "because": "" if claim.domain is None else claim.domain.because,
-        }  # fmt: skip
-
-    return {id: one(known[id]) for ids in CLAIMS.values() for id in ids}
-
-
-def verdicts(ids: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The claims judged at quick scale."""
-    from sorites.ledger import verify
-    from sorites.papers import registry
-
-    for id in ids:
-        record = verify(registry.claims()[id], "quick")
-        yield id, {name: getattr(record, name) for name in
-                   ("verdict", "predicted", "measured", "tolerance", "erratum", "seeds", "seconds", "scale")}  # fmt: skip
-
-
-def recorded(table: str) -> dict[str, Any]:
+def known(table: str) -> dict[str, Any]:
     path = HERE / "fixtures" / f"{table}.json"
     return json.loads(path.read_text()) if path.exists() else {}
 
@@ -301,7 +255,7 @@ def recorded(table: str) -> dict[str, Any]:
 def write(table: str, value: Any) -> None:
     path = HERE / "fixtures" / f"{table}.json"
     path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(value, separators=(",", ":"), allow_nan=False, default=functools.partial(str)) + "\n")
+    path.write_text(json.dumps(value, separators=(",", ":"), allow_nan=False, default=str) + "\n")
 
 
 def main() -> None:
@@ -312,10 +266,11 @@ def main() -> None:
     for name in options.exhibits:
         write(name, FIXTURES[name]())
         if options.verify:
-            for id, found in verdicts(CLAIMS[name]):
-                write("verdicts", recorded("verdicts") | {id: found})
+            for id, found in recorded.verdicts(recorded.CLAIMS[name]):
+                write("verdicts", known("verdicts") | {id: found})
                 print(id, found["verdict"], found["seconds"], flush=True)
-    write("claims", claims())
+    write("claims", recorded.claims())
+    write("filter-range", recorded.filter_range())
 
 
 if __name__ == "__main__":
