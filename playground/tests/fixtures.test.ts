@@ -7,7 +7,7 @@ import logIcot from "../fixtures/log-icot.json";
 import rlSft from "../fixtures/rl-sft.json";
 import { actionNamed } from "../src/core/actions";
 import { type Curriculum, lessons, shares } from "../src/core/curricula";
-import { released, writeFiltered } from "../src/core/filter";
+import { released } from "../src/core/filter";
 import { startLoss } from "../src/core/law";
 import type { Link } from "../src/core/links";
 import { type Mask, Model, Work } from "../src/core/model";
@@ -111,7 +111,7 @@ for (const kase of rlSft.cases) {
 function filteredStep(model: Model, task: Task, truth: Float64Array, work: Work, passes: Float64Array): number {
   const gates = Float64Array.from(task.layout.levels, (level) => passes[level - 1]!);
   const own = truth.slice();
-  writeFiltered(model, own, work, gates);
+  model.write(own, work, undefined, task.layout.thoughts, gates);
   const found = loss("squared", work, truth, task.layout, new Float64Array(task.layout.thoughts).fill(1));
   model.begin();
   model.blame(own, work, true, task.layout.thoughts, gates);

@@ -23,12 +23,3 @@ export function released(model: Model, strings: Float64Array, count: number, use
   }
   return passes;
 }
-
-/** The own soft chain, each level times its gate. */
-export function writeFiltered(model: Model, tokens: Float64Array, work: Work, gates: Float64Array): void {
-  model.write(tokens, work, (mean, thought) => gates[thought]! * mean);
-  const { count, means } = work;
-  for (let thought = 0; thought < model.layout.thoughts; thought++) {
-    if (gates[thought] !== 1) for (let b = thought * count; b < (thought + 1) * count; b++) means[b]! *= gates[thought]!;
-  }
-}

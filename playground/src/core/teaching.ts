@@ -11,7 +11,7 @@ export type Method = "process-reward" | "outcome-reward" | "sft" | "teacher-forc
 export function internalise(model: Model, lesson: Lesson, truth: Float64Array, own: Float64Array, work: Work, learn = true): number {
   const inputs = model.layout.inputs * work.count;
   own.set(truth.subarray(0, inputs));
-  model.write(own, work, (mean) => mean, lesson.computed);
+  model.write(own, work, undefined, lesson.computed);
   const found = loss("squared", work, truth, model.layout, lesson.where);
   if (learn) {
     model.begin();

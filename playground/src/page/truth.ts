@@ -26,6 +26,8 @@ function number(value: unknown): string {
   return value === null ? "–" : String(value);
 }
 
+const ended = (sentence: string): string => (sentence.endsWith(".") ? sentence : `${sentence}.`);
+
 /** Every comparison of the recorded verdict: what was predicted, what was measured. */
 function comparisons({ predicted, measured }: Verdict): string[] {
   if (measured === null || typeof measured !== "object") return [`${number(predicted)} → ${number(measured)}`];
@@ -48,13 +50,13 @@ export function truth(exhibit: Exhibit, state: State, view: View): HTMLElement[]
       list.append(...comparisons(recorded).map((line) => part("li", line)));
       found.append(part("summary", "predicted → measured"), list);
       article.append(found);
-      if (recorded.erratum) article.append(part("p", `The printed form ${recorded.erratum.printed_verdict}: ${recorded.erratum.printed}. Corrected: ${recorded.erratum.corrected}.`));
+      if (recorded.erratum) article.append(part("p", `The printed form ${recorded.erratum.printed_verdict}: ${ended(recorded.erratum.printed)} Corrected: ${ended(recorded.erratum.corrected)}`));
     } else {
       article.append(part("p", `No verdict is recorded here; the library judges it: sorites verify ${id}.`, "verdict"));
     }
     if (here[id]) article.append(part("p", `At this size, in this page: ${here[id]}`, "here"));
     const where = beyond ? `Outside its domain: ${beyond}.` : "Inside its domain's ranges.";
-    article.append(part("p", claim.because ? `${where} It is meant to hold where ${claim.because}.` : where, beyond ? "outside" : ""));
+    article.append(part("p", claim.because ? `${where} It is meant to hold where ${ended(claim.because)}` : where, beyond ? "outside" : ""));
     return article;
   });
 }
