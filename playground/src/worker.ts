@@ -25,7 +25,7 @@ interface Place {
 }
 
 const FRAME = 50; // ms between frames
-const SLICE = 12; // ms of computing between looks at the orders
+const SLICE = 30; // ms of computing between looks at the orders
 
 let places: Place[] = [];
 let run = 0;
@@ -33,15 +33,18 @@ let next = 0; // the place that advances next
 let speed = 0;
 let playing = false;
 let seconds = 0;
-let updates = 0;
 let sent = 0;
 let owed = 0; // updates that the speed allows now
 let asked = 0;
 let waiting = false;
+let seen = 0; // updates when this sweep over the members began
+
+/** Of the member that is furthest. */
+const updates = (): number => Math.max(0, ...places.map(({ member }) => member.updates));
 
 function post(): void {
   const frame: Frame = {
-    run, points: [], pictures: {}, seconds, updates, finished: places.length > 0 && places.every(({ member }) => member.finished),
+    run, points: [], pictures: {}, seconds, updates: updates(), finished: places.length > 0 && places.every(({ member }) => member.finished),
   };
   for (const { arm, seed, member } of places) {
     if (member.measured.length) frame.points.push({ arm, seed, points: member.measured.splice(0) });
@@ -51,11 +54,10 @@ function post(): void {
   self.postMessage(frame);
 }
 
-/** Every member that is not finished advances once. */
-function sweep(): void {
+function advance(member: Member): void {
+  if (member.finished) return;
   const begun = performance.now();
-  for (const { member } of places) if (!member.finished) member.advance();
-  updates += 1;
+  member.advance();
   seconds += (performance.now() - begun) / 1000;
 }
 
@@ -67,21 +69,15 @@ function slice(): void {
   owed = speed === Infinity ? Infinity : Math.min(owed + (speed * (begun - asked)) / 1000, Math.max(1, speed / 10));
   asked = begun;
   while (owed >= 1 && performance.now() - begun < SLICE) {
-    const place = places[next];
-    if (place && !place.member.finished) {
-      const start = performance.now();
-      place.member.advance();
-      seconds += (performance.now() - start) / 1000;
-    }
+    if (next === 0) seen = updates();
+    advance(places[next]!.member);
     next = (next + 1) % places.length;
-    if (next === 0) {
-      updates += 1;
-      owed -= 1;
-      if (places.every(({ member }) => member.finished)) {
-        playing = false;
-        post();
-        return;
-      }
+    if (next > 0) continue;
+    owed -= updates() - seen;
+    if (places.every(({ member }) => member.finished)) {
+      playing = false;
+      post();
+      return;
     }
   }
   if (performance.now() - sent >= FRAME) post();
@@ -103,7 +99,7 @@ function obey(order: Order): void {
     const seeds = Array.from({ length: Number(state.seeds) }, (_, i) => first + i);
     playing = false;
     places = seeds.flatMap((seed) => exhibit.arms(state).map(({ slug }) => ({ arm: slug, seed, member: exhibit.member(state, slug, seed) })));
-    next = seconds = updates = owed = 0;
+    next = seconds = owed = 0;
     post();
   } else if (order.kind === "play") {
     ({ speed } = order);
@@ -115,12 +111,9 @@ function obey(order: Order): void {
     post();
   } else {
     playing = false;
-    while (next !== 0) { // finish the sweep that playing had begun
-      const { member } = places[next]!;
-      if (!member.finished) member.advance();
-      next = (next + 1) % places.length;
-    }
-    sweep();
+    const wanted = updates() + (next === 0 ? 1 : 0); // a sweep that playing had begun is finished first
+    for (const { member } of places) while (!member.finished && member.updates < wanted) advance(member);
+    next = 0;
     post();
   }
 }
@@ -131,6 +124,6 @@ self.onmessage = ({ data }: MessageEvent<Order>): void => {
   } catch (error) {
     playing = false;
     places = [];
-    self.postMessage({ run, points: [], pictures: {}, finished: true, seconds, updates, failed: String(error) } satisfies Frame);
+    self.postMessage({ run, points: [], pictures: {}, finished: true, seconds, updates: 0, failed: String(error) } satisfies Frame);
   }
 };

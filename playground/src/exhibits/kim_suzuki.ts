@@ -28,7 +28,7 @@ class Stepping implements Member {
   private readonly kids: [number, number][];
   private readonly model: Model;
   private readonly updater: Updater;
-  private readonly updates: number;
+  private readonly wanted: number; // updates
   private readonly strings: Float64Array;
   private readonly test: Float64Array;
   private readonly ones: Float64Array;
@@ -37,7 +37,7 @@ class Stepping implements Member {
   private history: number[] = [];
   private data: Random;
   private done = 0; // chains of this update
-  private update = 0;
+  updates = 0;
 
   constructor(private readonly state: State, private readonly arm: string, private readonly seed: number) {
     this.task = taskOf(state);
@@ -46,7 +46,7 @@ class Stepping implements Member {
     this.model = new Model(layout, "cosine", arm === "one-step" ? "causal" : "lower-levels");
     const rate = (whole(state, "strength") * bits ** 2) / (2 * CURVATURE); // eta = K d^2 / 2c
     this.updater = new Updater({ kind: "gd", rate, rounded: arm !== "one-step" }, this.model.weights.length);
-    this.updates = arm === "one-step" ? 1 : layout.depth;
+    this.wanted = arm === "one-step" ? 1 : layout.depth;
     this.strings = new Float64Array(layout.positions * whole(state, "strings"));
     drawInputs(this.task, new Random(seed, 4), this.strings, whole(state, "strings"));
     this.test = sample(this.task, this.kids, new Random(seed, 2), HELD_OUT);
@@ -58,7 +58,7 @@ class Stepping implements Member {
   }
 
   get finished(): boolean {
-    return this.update >= this.updates;
+    return this.updates >= this.wanted;
   }
 
   private filter(): Float64Array {
@@ -99,7 +99,7 @@ class Stepping implements Member {
     this.updater.apply(this.model.weights, this.model.finish());
     this.model.attend();
     this.done = 0;
-    this.update += 1;
+    this.updates += 1;
     this.passes = this.filter();
     this.measure();
   }
@@ -117,15 +117,15 @@ class Stepping implements Member {
       error = Math.max(error, Math.abs(own[b]! - this.test[b]!));
     }
     const mass = this.kids.map(([a, b], row) => this.model.attention[row * layout.positions + a]! + this.model.attention[row * layout.positions + b]!);
-    const onPattern = Number(this.passes.every((pass, i) => pass === Number(i + 1 <= this.update + 1)));
+    const onPattern = Number(this.passes.every((pass, i) => pass === Number(i + 1 <= this.updates + 1)));
     this.history.push(...this.passes);
-    this.measured.push({ step: this.update, metrics: { "soft.answer": right / HELD_OUT, "soft.error": error, mass: Math.min(...mass), pattern: onPattern } });
+    this.measured.push({ step: this.updates, metrics: { "soft.answer": right / HELD_OUT, "soft.error": error, mass: Math.min(...mass), pattern: onPattern } });
   }
 
   picture(): Picture {
     const whole = this.kids.flatMap(([a, b], row) => [a, b].map((place) => this.model.weights[row * this.task.layout.positions + place]!));
     return {
-      attention: this.model.attention, kids: this.kids.flat(), update: this.update, updates: this.updates, passes: this.history,
+      attention: this.model.attention, kids: this.kids.flat(), update: this.updates, updates: this.wanted, passes: this.history,
       weights: whole, share: this.done / Number(this.state.samples),
     };
   }

@@ -32,7 +32,7 @@ class Routing implements Member {
   private annotator: Scores = new Float64Array(4);
   private stage = 0; // 0: two-step sentences; s: self-training at length 2^(s+1)
   private number = 0; // within the stage
-  private step = 0;
+  updates = 0;
   private looking = -1; // the length that is being rolled out, as a place in LENGTHS
 
   constructor(private readonly state: State, seed: number) {
@@ -57,7 +57,7 @@ class Routing implements Member {
     if (this.looking >= 0) return this.roll();
     const loss = descend(this.features, this.scores, this.batch(), this.terms(), whole(this.state, "variables"), this.number, RATE, SLOWING);
     this.number += 1;
-    this.step += 1;
+    this.updates += 1;
     this.measure(loss);
     if (this.number >= whole(this.state, this.stage ? "self_steps" : "steps")) this.looking = 0;
   }
@@ -83,7 +83,7 @@ class Routing implements Member {
     const metrics: Record<string, number> = { error, gap: share[0]! - share[2]! };
     if (!Number.isNaN(loss)) metrics.loss = loss;
     this.scores.forEach((score, i) => (metrics[`score.${i}`] = score));
-    this.measured.push({ step: this.step, metrics });
+    this.measured.push({ step: this.updates, metrics });
   }
 
   /** The share of sentences with every value right in a greedy rollout. */
@@ -96,7 +96,7 @@ class Routing implements Member {
       const truth = chained(this.action, actions, start);
       if (rollout(this.features, this.scores, actions, start).every((value, step) => value === truth[step + 1])) right++;
     }
-    this.measured.push({ step: this.step, metrics: { [`right.${this.stage}.${length}`]: right / samples } });
+    this.measured.push({ step: this.updates, metrics: { [`right.${this.stage}.${length}`]: right / samples } });
     this.looking += 1;
     if (this.looking < LENGTHS.length) return;
     this.looking = -1;
@@ -106,7 +106,7 @@ class Routing implements Member {
   }
 
   picture(): Picture {
-    return { scores: Float64Array.from(this.scores), stage: this.stage, step: this.step };
+    return { scores: Float64Array.from(this.scores), stage: this.stage };
   }
 }
 

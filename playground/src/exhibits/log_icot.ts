@@ -35,7 +35,7 @@ class Internalising implements Member {
   private updater!: Updater;
   private stage = -1;
   private left = 0;
-  private step = 0;
+  updates = 0;
   private solved = NaN;
 
   constructor(private readonly state: State, curriculum: Curriculum, seed: number) {
@@ -73,9 +73,9 @@ class Internalising implements Member {
     internalise(this.model, this.plan[this.stage]!, batch, this.own, this.work);
     this.updater.apply(this.model.weights, this.model.gradient);
     this.model.attend();
-    this.step += 1;
+    this.updates += 1;
     this.left -= 1;
-    if (this.step % EVERY === 0 || this.left === 0) this.measure(false);
+    if (this.updates % EVERY === 0 || this.left === 0) this.measure(false);
     if (this.left === 0) this.enter();
   }
 
@@ -87,17 +87,17 @@ class Internalising implements Member {
     this.model.write(own, work);
     let right = 0;
     for (let b = 0; b < HELD_OUT; b++) if (own[(layout.positions - 1) * HELD_OUT + b]! * tokens[(layout.positions - 1) * HELD_OUT + b]! > 0) right++;
-    if (right === HELD_OUT && Number.isNaN(this.solved)) this.solved = this.step;
+    if (right === HELD_OUT && Number.isNaN(this.solved)) this.solved = this.updates;
     const metrics: Record<string, number> = { "own.loss": loss, "padded.answer": right / HELD_OUT, solved: this.solved };
     if (entering) metrics[`start.${this.stage + 1}`] = loss;
-    this.measured.push({ step: this.step, metrics });
+    this.measured.push({ step: this.updates, metrics });
   }
 
   picture(): Picture {
     const stage = Math.min(this.stage, this.plan.length - 1);
     return {
       attention: this.model.attention, kids: this.kids.flat(), stage: stage + 1, stages: this.plan.length,
-      removed: this.plan[stage]!.removed, step: this.step,
+      removed: this.plan[stage]!.removed,
     };
   }
 }

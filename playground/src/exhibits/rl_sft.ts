@@ -31,7 +31,7 @@ class Rewarded implements Member {
   private readonly random: Random;
   private readonly updater: Updater;
   private readonly test: { tokens: Float64Array; own: Float64Array; work: Work };
-  private update = 0;
+  updates = 0;
 
   constructor(private readonly state: State, private readonly method: Method, seed: number) {
     this.task = taskOf(state);
@@ -49,7 +49,7 @@ class Rewarded implements Member {
   }
 
   get finished(): boolean {
-    return this.update >= whole(this.state, "updates");
+    return this.updates >= whole(this.state, "updates");
   }
 
   advance(): void {
@@ -59,7 +59,7 @@ class Rewarded implements Member {
     reward(this.model, this.task, this.kids, this.method, this.truth, tokens, this.work);
     this.updater.apply(this.model.weights, this.model.gradient);
     this.model.attend();
-    this.update += 1;
+    this.updates += 1;
     this.measure();
   }
 
@@ -78,11 +78,11 @@ class Rewarded implements Member {
     const shares = right.map((each, i) => each / size[i]!);
     const metrics: Record<string, number> = { "rolled.answer": shares[layout.depth - 1]!, exact: Number(shares.every((share) => share === 1)) };
     shares.forEach((share, i) => (metrics[`rolled.level.${i + 1}`] = share));
-    this.measured.push({ step: this.update, metrics });
+    this.measured.push({ step: this.updates, metrics });
   }
 
   picture(): Picture {
-    return { attention: this.model.attention, kids: this.kids.flat(), update: this.update };
+    return { attention: this.model.attention, kids: this.kids.flat(), update: this.updates };
   }
 }
 

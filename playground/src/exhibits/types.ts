@@ -35,6 +35,7 @@ export interface Point {
 /** One training. `advance` does one update, or a part of one where an update is long. */
 export interface Member {
   readonly finished: boolean;
+  readonly updates: number; // so far
   advance(): void;
   measured: Point[]; // emptied by whoever takes them
   picture(): Picture;

@@ -156,6 +156,11 @@ worker.onmessage = ({ data }: MessageEvent<Frame>): void => {
   redraw();
 };
 
+worker.onerror = (event): void => {
+  event.preventDefault();
+  say([`training stopped: ${event.message}; reset, or choose other settings`]);
+};
+
 function toggle(): void {
   if (exhibit.refuses(state)) return;
   if (!playing && last?.finished) restart();
