@@ -1,9 +1,9 @@
 /** Trains off the main thread: members in lockstep, a frame at most every 50 ms. */
-import { EXHIBITS } from "./exhibits/members";
 import type { Member, Picture, Point, State } from "./exhibits/types";
+import { MEMBERS } from "./members";
 
 export type Order =
-  | { kind: "start"; run: number; exhibit: string; state: State }
+  | { kind: "start"; run: number; exhibit: string; arms: string[]; state: State }
   | { kind: "play"; speed: number } // updates per second, Infinity for all that the core gives
   | { kind: "pause" }
   | { kind: "step" };
@@ -92,13 +92,12 @@ function again(): void {
 
 function obey(order: Order): void {
   if (order.kind === "start") {
-    const exhibit = EXHIBITS[order.exhibit]!;
+    const { exhibit, state, arms } = order;
     ({ run } = order);
-    const { state } = order;
     const first = Number(state.seed);
     const seeds = Array.from({ length: Number(state.seeds) }, (_, i) => first + i);
     playing = false;
-    places = seeds.flatMap((seed) => exhibit.arms(state).map(({ slug }) => ({ arm: slug, seed, member: exhibit.member(state, slug, seed) })));
+    places = seeds.flatMap((seed) => arms.map((arm) => ({ arm, seed, member: MEMBERS[exhibit]!(state, arm, seed) })));
     next = seconds = owed = 0;
     post();
   } else if (order.kind === "play") {

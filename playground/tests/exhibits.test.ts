@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Random } from "../src/core/random";
-import { EXHIBITS, LIST } from "../src/exhibits/members";
+import { EXHIBITS, LIST } from "../src/exhibits";
 import { defaults, nearest } from "../src/exhibits/settings";
 import type { Exhibit, State } from "../src/exhibits/types";
+import { MEMBERS } from "../src/members";
 import { History } from "../src/page/history";
 
 function trained(exhibit: Exhibit, changes: State, most = Infinity): { view: History; state: State } {
@@ -12,7 +13,7 @@ function trained(exhibit: Exhibit, changes: State, most = Infinity): { view: His
   assert.equal(exhibit.refuses(state), null);
   const view = new History(1);
   for (const { slug } of exhibit.arms(state)) {
-    const member = exhibit.member(state, slug, 0);
+    const member = MEMBERS[exhibit.slug]!(state, slug, 0);
     for (let i = 0; i < most && !member.finished; i++) member.advance();
     view.add({ run: 0, points: [{ arm: slug, seed: 0, points: member.measured }], pictures: { [slug]: member.picture() }, finished: true, seconds: 0, updates: 0 });
   }

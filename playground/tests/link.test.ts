@@ -1,7 +1,7 @@
 /** Whatever a link says, the page gets a state that it can run, and says what it changed. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { EXHIBITS, LIST } from "../src/exhibits/members";
+import { EXHIBITS, LIST } from "../src/exhibits";
 import { accepted, CLAIMS, defaults, outside } from "../src/exhibits/settings";
 import { Random } from "../src/core/random";
 import { linked, told } from "../src/page/link";

@@ -1,5 +1,5 @@
 /** Prints "show me the Python" of every exhibit at a small size, for the library's tests to run. */
-import { LIST } from "../src/exhibits/members";
+import { LIST } from "../src/exhibits";
 import { defaults } from "../src/exhibits/settings";
 
 const SMALL: Record<string, Record<string, number | string>> = {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startLoss } from "../src/core/law";
 import { logIcot } from "../src/exhibits/log_icot";
+import { MEMBERS } from "../src/members";
 import { defaults } from "../src/exhibits/settings";
 
 test("Log-ICoT at n=16, k=8 solves within 3 s, on its law", () => {
@@ -12,7 +13,7 @@ test("Log-ICoT at n=16, k=8 solves within 3 s, on its law", () => {
   let solved = 0;
   const starts: number[][] = [[], [], []];
   for (let seed = 0; seed < 3; seed++) {
-    const member = logIcot.member(state, "log-icot", seed);
+    const member = MEMBERS["log-icot"]!(state, "log-icot", seed);
     while (!member.finished) member.advance();
     const last = member.measured[member.measured.length - 1]!;
     if (last.metrics["padded.answer"] === 1) solved += 1;

@@ -1,14 +1,10 @@
 /** The gated transformer on k-parity under four curricula, with the exact start-of-stage law. */
-import { type Curriculum, type Lesson, lessons, shares } from "../core/curricula";
 import { startLoss } from "../core/law";
-import { Model, Work } from "../core/model";
-import { Random } from "../core/random";
-import { Updater } from "../core/rules";
-import { boolean, children, sample, type Task } from "../core/tasks";
-import { internalise } from "../core/teaching";
+import { HELD_OUT, taskOf } from "../members/log_icot";
+import { attentionGrid } from "./attention";
 import { SEEDS, slider } from "./settings";
-import { curve, digits, percent } from "./summaries";
-import { type Arm, type Exhibit, type Grid, type Member, type Panel, type Picture, type Point, type State, type View, whole } from "./types";
+import { curve, digits } from "./summaries";
+import { type Arm, type Exhibit, type Panel, type State, type View, whole } from "./types";
 
 const ARMS: Arm[] = [
   { slug: "log-icot", label: "Log-ICoT", colour: "blue" },
@@ -16,108 +12,7 @@ const ARMS: Arm[] = [
   { slug: "teacher-forcing", label: "teacher forcing", colour: "orange" },
   { slug: "direct", label: "answer alone", colour: "purple" },
 ];
-const EVERY = 10; // updates between two looks
-const HELD_OUT = 1000;
-
-const taskOf = (state: State): Task => boolean(whole(state, "bits"), whole(state, "sparsity"));
 const depthOf = (state: State): number => Math.log2(whole(state, "sparsity"));
-
-class Internalising implements Member {
-  measured: Point[] = [];
-  private readonly model: Model;
-  private readonly kids: [number, number][];
-  private readonly plan: Lesson[];
-  private readonly lengths: number[];
-  private readonly random: Random;
-  private readonly work: Work;
-  private readonly own: Float64Array;
-  private readonly test: { tokens: Float64Array; own: Float64Array; work: Work };
-  private updater!: Updater;
-  private stage = -1;
-  private left = 0;
-  updates = 0;
-  private solved = NaN;
-
-  constructor(private readonly state: State, curriculum: Curriculum, seed: number) {
-    const task = taskOf(state);
-    this.task = task;
-    this.random = new Random(seed, 1);
-    this.kids = children(task, this.random.subset(task.bits, task.sparsity));
-    this.model = new Model(task.layout, "cosine", "lower-levels");
-    this.plan = lessons(task.layout, curriculum);
-    this.lengths = shares(whole(state, "steps") * task.layout.depth, this.plan.length);
-    const batch = whole(state, "batch");
-    this.work = new Work(task.layout, batch);
-    this.own = new Float64Array(task.layout.positions * batch);
-    const tokens = sample(task, this.kids, new Random(seed, 2), HELD_OUT);
-    this.test = { tokens, own: tokens.slice(), work: new Work(task.layout, HELD_OUT) };
-    this.enter();
-  }
-
-  private readonly task: Task;
-
-  get finished(): boolean {
-    return this.stage >= this.plan.length;
-  }
-
-  private enter(): void {
-    this.stage += 1;
-    if (this.finished) return;
-    this.left = this.lengths[this.stage]!;
-    this.updater = new Updater({ kind: "adamw", rate: whole(this.state, "rate"), decay: whole(this.state, "decay") }, this.model.weights.length);
-    this.measure(true);
-  }
-
-  advance(): void {
-    const batch = sample(this.task, this.kids, this.random, this.work.count);
-    internalise(this.model, this.plan[this.stage]!, batch, this.own, this.work);
-    this.updater.apply(this.model.weights, this.model.gradient);
-    this.model.attend();
-    this.updates += 1;
-    this.left -= 1;
-    if (this.updates % EVERY === 0 || this.left === 0) this.measure(false);
-    if (this.left === 0) this.enter();
-  }
-
-  /** On held-out chains: the stage's own loss; then every layer on the inputs alone, for the answer. */
-  private measure(entering: boolean): void {
-    const { tokens, own, work } = this.test;
-    const { layout } = this.task;
-    const loss = internalise(this.model, this.plan[this.stage]!, tokens, own, work, false);
-    this.model.write(own, work);
-    let right = 0;
-    for (let b = 0; b < HELD_OUT; b++) if (own[(layout.positions - 1) * HELD_OUT + b]! * tokens[(layout.positions - 1) * HELD_OUT + b]! > 0) right++;
-    if (right === HELD_OUT && Number.isNaN(this.solved)) this.solved = this.updates;
-    const metrics: Record<string, number> = { "own.loss": loss, "padded.answer": right / HELD_OUT, solved: this.solved };
-    if (entering) metrics[`start.${this.stage + 1}`] = loss;
-    this.measured.push({ step: this.updates, metrics });
-  }
-
-  picture(): Picture {
-    const stage = Math.min(this.stage, this.plan.length - 1);
-    return {
-      attention: this.model.attention, kids: this.kids.flat(), stage: stage + 1, stages: this.plan.length,
-      removed: this.plan[stage]!.removed,
-    };
-  }
-}
-
-/** Attention of every layer in chain coordinates: a row per thought, grouped by level. */
-export function attentionGrid(task: Task, arm: Arm, picture: Picture, title: string, removed: number): Grid {
-  const { layout } = task;
-  const kids = picture.kids as number[];
-  const source = picture.attention as Float64Array;
-  const values = Float64Array.from(source, (share) => (share === 0 ? NaN : share));
-  const marks = kids.map((place, i): [number, number] => [i >> 1, place]);
-  const mass = marks.reduce((sum, [row, column]) => sum + source[row * layout.positions + column]!, 0) / layout.thoughts;
-  return {
-    kind: "grid", title, columns: layout.positions, values, low: 0, high: 0.5, marks, ends: layout.ends.slice(0, -1),
-    rowLabels: layout.levels.map((level, i) => (i === 0 || layout.levels[i - 1] !== level ? `level ${level}` : "")),
-    columnLabels: Array.from({ length: layout.positions }, (_, i) => (i === 0 ? "inputs" : i === layout.inputs ? "thoughts" : "")),
-    dim: layout.levels.map((_, i) => i < removed),
-    says: `${arm.label}: attention of ${layout.thoughts} thoughts on ${layout.positions} positions; ${percent(mass)} of it on the right two.`,
-  };
-}
 
 function panels(state: State, view: View): Panel[] {
   const { bits, sparsity, layout } = taskOf(state);
@@ -216,7 +111,6 @@ export const logIcot: Exhibit = {
     whole(state, "sparsity") > whole(state, "bits")
       ? `the secret's bits are among the inputs: sparsity=${state.sparsity} > bits=${state.bits}; use a sparsity of at most ${state.bits}`
       : null,
-  member: (state, arm, seed) => new Internalising(state, arm as Curriculum, seed),
   panels,
   status,
   here,

@@ -112,7 +112,6 @@ export interface Exhibit {
   claims: readonly string[];
   arms(state: State): Arm[];
   refuses(state: State): string | null; // a sentence: rule, value, remedy
-  member(state: State, arm: string, seed: number): Member;
   panels(state: State, view: View): Panel[];
   status(state: State, view: View): string;
   here(state: State, view: View): Record<string, string>; // by claim: the number at this size

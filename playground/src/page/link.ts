@@ -1,5 +1,5 @@
 /** The whole state in the link: #exhibit=log-icot&bits=16&... Whatever a link says, the page gets a state it can run. */
-import { EXHIBITS, LIST } from "../exhibits/members";
+import { EXHIBITS, LIST } from "../exhibits";
 import { accepted, defaults } from "../exhibits/settings";
 import type { State } from "../exhibits/types";
 

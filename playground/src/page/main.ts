@@ -1,9 +1,11 @@
 /** The page: one exhibit at a time, trained in a worker, drawn here, its whole state in the link. */
-import { EXHIBITS, LIST } from "../exhibits/members";
+import { EXHIBITS, LIST } from "../exhibits";
 import type { Exhibit, Panel, State } from "../exhibits/types";
 import type { Frame, Order } from "../worker";
 import { controls } from "./controls";
-import { draw, legend, look } from "./draw";
+import { look } from "./canvas";
+import { chart, legend } from "./chart";
+import { grid } from "./grid";
 import { History } from "./history";
 import { linked, told } from "./link";
 import { truth } from "./truth";
@@ -60,7 +62,7 @@ function restart(sentences: string[] = []): void {
     redraw();
     return;
   }
-  order({ kind: "start", run, exhibit: exhibit.slug, state });
+  order({ kind: "start", run, exhibit: exhibit.slug, arms: exhibit.arms(state).map(({ slug }) => slug), state });
   if (wasPlaying) setPlaying(true);
   else setPlaying(false);
 }
@@ -122,8 +124,8 @@ function show(figure: HTMLElement, panel: Panel, colours: ReturnType<typeof look
   const canvas = figure.querySelector("canvas")!;
   figure.querySelector("figcaption")!.textContent = panel.title;
   canvas.setAttribute("aria-label", panel.says);
-  draw(canvas, panel, colours);
-  if (panel.kind !== "chart") return;
+  if (panel.kind === "grid") return grid(canvas, panel, colours);
+  chart(canvas, panel, colours);
   const key = figure.querySelector<HTMLElement>(".legend")!;
   const wanted = panel.lines.map(({ label }) => label).join() + colours.dark;
   if (key.dataset.shown !== wanted) {
