@@ -53,12 +53,10 @@ export function applied(gate: Gate, a: number, b: number): number {
 
 /** Uniform signs in the input rows of tokens[position * count + chain]. */
 export function drawInputs(task: Task, random: Random, tokens: Float64Array, count: number): void {
-  for (let chain = 0; chain < count; chain++) {
-    let word = 0;
-    for (let bit = 0; bit < task.bits; bit++) {
-      if (bit % 32 === 0) word = random.word();
-      tokens[bit * count + chain] = 1 - 2 * ((word >>> bit % 32) & 1);
-    }
+  const words = new Uint32Array(count);
+  for (let bit = 0; bit < task.bits; bit++) {
+    if (bit % 32 === 0) for (let chain = 0; chain < count; chain++) words[chain] = random.word();
+    for (let chain = 0; chain < count; chain++) tokens[bit * count + chain] = 1 - 2 * ((words[chain]! >>> bit % 32) & 1);
   }
 }
 

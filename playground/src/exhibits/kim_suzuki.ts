@@ -45,7 +45,7 @@ function panels(state: State, view: View): Panel[] {
     const rows = passes.length / depth;
     const values = Array.from({ length: depth * (depth + 1) }, (_, i) => passes[(i % (depth + 1)) * depth + Math.floor(i / (depth + 1))] ?? NaN);
     found.push({
-      kind: "grid", title: `What the filter lets through by level (down) after each update (across); reading sample ${Math.round(100 * (filtered.share as number))} %`,
+      kind: "grid", title: `What the filter lets through by level (down) after each update (across)${filtered.share ? `; ${Math.round(100 * (filtered.share as number))} % of the samples read for the next` : ""}`,
       columns: depth + 1, values, low: 0, high: 1, numbers: true, rowLabels: Array.from({ length: depth }, (_, i) => `level ${i + 1}`),
       columnLabels: Array.from({ length: depth + 1 }, (_, i) => String(i)),
       says: `After ${rows - 1} updates the filter passes ${passes.slice(-depth).filter(Boolean).length} of ${depth} levels.`,

@@ -42,14 +42,14 @@ function panels(state: State, view: View): Panel[] {
       says: `${learned(view, arm)}.`,
     };
   });
-  found.push({
-    kind: "chart", title: "Right answers at the end of a chain that the model writes itself", x: { label: "update", low: 0, high: updates },
-    y: { label: "share right", low: 0.4, high: 1 }, lines: ARMS.map((arm) => curve(view, arm, "rolled.answer")), says: status(state, view),
-  });
   for (const arm of ARMS.slice(0, 2)) {
     const picture = view.picture(arm.slug);
     if (picture) found.push(attentionGrid(task, arm, picture, `${arm.label}: attention after ${picture.update} updates`, 0));
   }
+  found.push({
+    kind: "chart", title: "Right answers at the end of a chain that the model writes itself", x: { label: "update", low: 0, high: updates },
+    y: { label: "share right", low: 0.4, high: 1 }, lines: ARMS.map((arm) => curve(view, arm, "rolled.answer")), says: status(state, view),
+  });
   return found;
 }
 

@@ -87,7 +87,6 @@ export interface Grid {
   ends?: number[]; // columns before which a level ends
   dim?: boolean[]; // rows whose thought is padded
   numbers?: boolean; // print the value in each cell
-  cyclic?: boolean; // colours of unordered things, as group elements
   dot?: [number, number]; // where one stands: row, column, as fractions of cells
   wide?: boolean;
   says: string;

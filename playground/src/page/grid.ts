@@ -16,13 +16,13 @@ export function grid(canvas: HTMLCanvasElement, panel: Grid, colours: Look): voi
       const value = panel.values[row * panel.columns + column]!;
       const share = (value - panel.low) / (panel.high - panel.low);
       if (Number.isNaN(value)) context.fillStyle = colours.empty;
-      else context.fillStyle = panel.cyclic ? `hsl(${(360 * share * 0.94).toFixed(0)} 55% ${colours.dark ? 45 + 20 * (value % 2) : 50 + 18 * (value % 2)}%)` : heat(share);
+      else context.fillStyle = heat(share);
       const gap = wide > 5 ? 0.6 : 0;
       context.fillRect(left + column * wide, 2 + row * tall, wide - gap, tall - gap);
       if (panel.numbers && !Number.isNaN(value)) {
         context.fillStyle = share > 0.55 ? "#111" : "#fff";
         context.textAlign = "center";
-        context.fillText(value === 1 ? "1" : value.toFixed(2).replace(/^0/, ""), left + (column + 0.5) * wide, 2 + (row + 0.5) * tall);
+        context.fillText(value === 0 || value === 1 ? String(value) : value.toFixed(2).replace(/^0/, ""), left + (column + 0.5) * wide, 2 + (row + 0.5) * tall);
       }
     }
     if (panel.dim?.[row]) {
@@ -55,6 +55,7 @@ export function grid(canvas: HTMLCanvasElement, panel: Grid, colours: Look): voi
   panel.rowLabels?.forEach((label, row) => context.fillText(label, left - 6, 2 + (row + 0.5) * tall));
   panel.columnLabels?.forEach((label, column) => {
     const short = panel.columnLabels!.filter(Boolean).length > 3;
+    if (short && column % Math.ceil(20 / wide) !== 0) return;
     context.textAlign = short ? "center" : "left";
     context.fillText(label, Math.min(left + (column + (short ? 0.5 : 0)) * wide, width - 20), 12 + rows * tall);
   });
