@@ -26,7 +26,15 @@ function even(row: number[]): boolean {
   return inversions % 2 === 0;
 }
 
+const known = new Map<string, Action>();
+
+/** Made once: S5's Cayley table has 14,400 entries. */
 export function actionNamed(name: string): Action {
+  if (!known.has(name)) known.set(name, made(name));
+  return known.get(name)!;
+}
+
+function made(name: string): Action {
   const family = name[0]!;
   const points = Number(name.slice(1));
   const all = Array.from({ length: points }, (_, i) => i);

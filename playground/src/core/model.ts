@@ -163,7 +163,16 @@ function correlate(into: Float64Array, row: number, errors: Float64Array, at: nu
   }
 }
 
-/** Room for a batch, made once. */
+/** Room for a batch of that size. Members take turns, so they can share it. */
+export function roomFor(layout: Layout, count: number): Work {
+  const key = `${layout.thoughts} ${count}`;
+  if (shared?.key !== key) shared = { key, work: new Work(layout, count) };
+  return shared.work;
+}
+
+let shared: { key: string; work: Work } | null = null;
+
+/** Room for a batch. */
 export class Work {
   readonly z: Float64Array;
   readonly means: Float64Array;

@@ -61,7 +61,7 @@ function cayley(state: State): Panel {
   const { product, name, table } = actionNamed(String(state.action));
   return {
     kind: "grid", title: `${name}: ${product.length} actions on ${table[0]!.length} values; its Cayley table`, columns: product.length, values: product.flat(),
-    low: 0, high: product.length - 1, says: `The Cayley table of ${name}, ${product.length} by ${product.length}.`,
+    low: 0, high: product.length - 1, still: true, says: `The Cayley table of ${name}, ${product.length} by ${product.length}.`,
   };
 }
 

@@ -88,7 +88,7 @@ export interface Grid {
   dim?: boolean[]; // rows whose thought is padded
   numbers?: boolean; // print the value in each cell
   dot?: [number, number]; // where one stands: row, column, as fractions of cells
-  wide?: boolean;
+  still?: boolean; // never changes under its title: drawn once
   says: string;
 }
 

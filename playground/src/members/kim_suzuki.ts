@@ -1,6 +1,6 @@
 /** Kim and Suzuki's one step with teacher forcing, or their log2 k rounded steps on the own chain, filtered or not. */
 import { released } from "../core/filter";
-import { Model, Work } from "../core/model";
+import { Model, roomFor, Work } from "../core/model";
 import { Random } from "../core/random";
 import { Updater } from "../core/rules";
 import { loss } from "../core/signals";
@@ -24,7 +24,6 @@ export class Stepping implements Member {
   private readonly test: Float64Array;
   private readonly ones: Float64Array;
   private passes: Float64Array;
-  private work: Work;
   private history: number[] = [];
   private data: Random;
   private done = 0; // chains of this update
@@ -43,7 +42,6 @@ export class Stepping implements Member {
     this.test = sample(this.task, this.kids, new Random(seed, 2), HELD_OUT);
     this.ones = new Float64Array(layout.thoughts).fill(1);
     this.data = new Random(seed, 3);
-    this.work = new Work(layout, BLOCK);
     this.passes = this.filter();
     this.measure();
   }
@@ -71,8 +69,7 @@ export class Stepping implements Member {
       this.data = new Random(this.seed, 3);
       this.model.begin();
     }
-    if (this.work.count !== count) this.work = new Work(layout, count);
-    const { work } = this;
+    const work = roomFor(layout, count);
     const truth = sample(this.task, this.kids, this.data, count);
     if (this.arm === "one-step") {
       this.model.read(truth, work, 0, layout.thoughts);

@@ -1,6 +1,6 @@
 /** The one-layer transformer as a policy, taught one way by sign updates. */
 import type { Link } from "../core/links";
-import { Model, Work } from "../core/model";
+import { Model, roomFor, Work } from "../core/model";
 import { Random } from "../core/random";
 import { Updater } from "../core/rules";
 import { boolean, children, type Decomposition, type Gate, sample, type Task } from "../core/tasks";
@@ -17,22 +17,18 @@ export class Rewarded implements Member {
   private readonly task: Task;
   private readonly kids: [number, number][];
   private readonly model: Model;
-  private readonly truth: Float64Array; // one fixed data set, as in the paper
-  private readonly work: Work;
   private readonly random: Random;
   private readonly updater: Updater;
   private readonly test: { tokens: Float64Array; own: Float64Array; work: Work };
   updates = 0;
 
-  constructor(private readonly state: State, private readonly method: Method, seed: number) {
+  constructor(private readonly state: State, private readonly method: Method, private readonly seed: number) {
     this.task = taskOf(state);
     const secret = new Random(seed, 1);
     this.kids = children(this.task, secret.subset(this.task.bits, this.task.sparsity));
     const mask = this.task.decomposition === "tree" ? "previous-level" : "inputs-and-previous";
     this.model = new Model(this.task.layout, `policy-${this.task.gate}` as Link, mask);
-    this.random = new Random(seed, 3);
-    this.truth = sample(this.task, this.kids, this.random, whole(state, "samples"));
-    this.work = new Work(this.task.layout, whole(state, "samples"));
+    this.random = new Random(seed, 4);
     this.updater = new Updater({ kind: "sign", rate: whole(state, "rate") }, this.model.weights.length);
     const tokens = sample(this.task, this.kids, new Random(seed, 2), HELD_OUT);
     this.test = { tokens, own: tokens.slice(), work: new Work(this.task.layout, HELD_OUT) };
@@ -44,10 +40,13 @@ export class Rewarded implements Member {
   }
 
   advance(): void {
-    const tokens = this.method === "teacher-forcing" ? this.truth : this.truth.slice();
-    if (this.method === "sft") speak(this.model, tokens, this.work);
-    else if (this.method !== "teacher-forcing") speak(this.model, tokens, this.work, () => this.random.uniform());
-    reward(this.model, this.task, this.kids, this.method, this.truth, tokens, this.work);
+    // One fixed data set, as in the paper; drawn again from its seed, for many members would fill the memory with theirs.
+    const truth = sample(this.task, this.kids, new Random(this.seed, 3), whole(this.state, "samples"));
+    const work = roomFor(this.task.layout, whole(this.state, "samples"));
+    const tokens = this.method === "teacher-forcing" ? truth : truth.slice();
+    if (this.method === "sft") speak(this.model, tokens, work);
+    else if (this.method !== "teacher-forcing") speak(this.model, tokens, work, () => this.random.uniform());
+    reward(this.model, this.task, this.kids, this.method, truth, tokens, work);
     this.updater.apply(this.model.weights, this.model.gradient);
     this.model.attend();
     this.updates += 1;

@@ -108,7 +108,7 @@ function place(panels: Panel[]): void {
   if (canvases.length === panels.length) return;
   canvases = panels.map((panel) => {
     const figure = document.createElement("figure");
-    figure.className = panel.kind === "grid" && panel.wide ? "grid wide" : panel.kind;
+    figure.className = panel.kind;
     const caption = document.createElement("figcaption");
     const canvas = document.createElement("canvas");
     canvas.setAttribute("role", "img");
@@ -124,7 +124,12 @@ function show(figure: HTMLElement, panel: Panel, colours: ReturnType<typeof look
   const canvas = figure.querySelector("canvas")!;
   figure.querySelector("figcaption")!.textContent = panel.title;
   canvas.setAttribute("aria-label", panel.says);
-  if (panel.kind === "grid") return grid(canvas, panel, colours);
+  if (panel.kind === "grid") {
+    const drawn = `${panel.title} ${canvas.clientWidth} ${colours.dark}`;
+    if (!panel.still || canvas.dataset.drawn !== drawn) grid(canvas, panel, colours);
+    canvas.dataset.drawn = drawn;
+    return;
+  }
   chart(canvas, panel, colours);
   const key = figure.querySelector<HTMLElement>(".legend")!;
   const wanted = panel.lines.map(({ label }) => label).join() + colours.dark;
