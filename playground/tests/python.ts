@@ -1,4 +1,4 @@
-/** Prints "show me the Python" of every exhibit at a small size, for the library's tests to run. */
+/** What tests/python.mjs prints: the script of every exhibit at a small size. */
 import { LIST } from "../src/exhibits";
 import { defaults } from "../src/exhibits/settings";
 
