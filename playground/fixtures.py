@@ -1,7 +1,8 @@
 """What the page must agree with: inputs, start weights and weights after 100 steps, from the library in float64.
 
     python playground/fixtures.py              writes fixtures/*.json and the claims' sentences and domains
-    python playground/fixtures.py --verify     also judges the claims that the exhibits show, at quick scale (minutes)
+    python playground/fixtures.py --claims     only what the ledger says (seconds)
+    python playground/fixtures.py --verify     also judges, at quick scale, the shown claims that changed (minutes)
 
 The page's own random inputs are not JAX's, so every random thing is exported: inputs, sampled tokens, sentences.
 """
@@ -260,13 +261,18 @@ def write(table: str, value: Any) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("exhibits", nargs="*", default=list(FIXTURES), help=f"of {', '.join(FIXTURES)}; default all")
-    parser.add_argument("--verify", action="store_true", help="judge their claims too")
+    parser.add_argument("exhibits", nargs="*", metavar="EXHIBIT", help=f"of {', '.join(FIXTURES)}; default all")
+    parser.add_argument("--claims", action="store_true", help="only what the ledger says, not the numbers")
+    parser.add_argument("--verify", action="store_true", help="judge claims that changed since they were judged")
     options = parser.parse_args()
-    for name in options.exhibits:
-        write(name, FIXTURES[name]())
+    unknown = set(options.exhibits) - FIXTURES.keys()
+    if unknown:
+        parser.error(f"an exhibit is one of {', '.join(FIXTURES)}: {', '.join(sorted(unknown))}; use one of these")
+    for name in options.exhibits or FIXTURES:
+        if not options.claims:
+            write(name, FIXTURES[name]())
         if options.verify:
-            for id, found in recorded.verdicts(recorded.CLAIMS[name]):
+            for id, found in recorded.verdicts(recorded.CLAIMS[name], known("verdicts")):
                 write("verdicts", known("verdicts") | {id: found})
                 print(id, found["verdict"], found["seconds"], flush=True)
     write("claims", recorded.claims())

@@ -90,6 +90,8 @@ def test_every_shown_claim_has_a_recorded_verdict(recorded):
     shown = {id for ids in recorded.CLAIMS.values() for id in ids}
     assert verdicts.keys() == shown
     assert {id: found["verdict"] for id, found in verdicts.items()} == {id: known[id].expected for id in shown}
+    assert {id: found["says"] for id, found in verdicts.items()} == {id: known[id].says for id in shown}
+    assert list(recorded.verdicts(sorted(shown), verdicts)) == []  # what was judged is not judged again
 
 
 def test_the_bundle_is_small_and_asks_nobody():
