@@ -207,7 +207,7 @@ def lego() -> dict[str, Any]:
         action = action_named(name)
         features, terms = theory.features(action), (1, 2) if action.simply_transitive else (2,)
         rate = 0.03 if rule == "normalised" else 20.0  # at 0.1 the balance swings, and rounding grows tenfold a step
-        history = train_routing(features, uniform(), two_steps(action, 1), terms, 60, STEPS, rate, 100.0, 0.0, rule)
+        history = train_routing(features, uniform(), two_steps(action, 1), terms, 60, STEPS, rate, 100.0, 0.0, rule)  # pyright: ignore[reportArgumentType]
         path = np.stack([np.asarray(leaf) for leaf in jax.tree.leaves(history.routing)])
         generator = np.random.default_rng(7)
         moves, first = (

@@ -6,6 +6,7 @@ import { choice, count, SEEDS, slider } from "./settings";
 import { curve, digits, median, percent } from "./summaries";
 import { type Arm, type Colour, type Exhibit, type Line, type Panel, type State, type View, whole } from "./types";
 
+const WIDER = [2, 4, 8, 16, 32, 64, 128];
 const STAGES: { label: string; colour: Colour }[] = [
   { label: "two steps", colour: "orange" },
   { label: "self-trained at 4", colour: "sky" },
@@ -39,6 +40,12 @@ function status(state: State, view: View): string {
   const stages = whole(state, "stages");
   const parts = Array.from({ length: stages + 1 }, (_, stage) => `${STAGES[stage]!.label}: ${reach(view, stage)}`);
   return `Longest length with 99 % of the sentences right, ${parts.join("; ")}.`;
+}
+
+/** epsilon at L = l from the error e at length 2: N / (N + 2 (1 - e) / e), N = L + l - 2. */
+function diluted(scores: Float64Array, length: number): number {
+  const small = masses(scores, 2, 2).error;
+  return (2 * length - 2) / (2 * length - 2 + (2 * (1 - small)) / small);
 }
 
 function clauses(state: State, scores: Float64Array): Panel {
@@ -86,6 +93,13 @@ function panels(state: State, view: View): Panel[] {
       lines: NUMBERS.map(({ label, colour }, i) => ({ ...curve(view, arm, `score.${i}`, -Infinity, label), colour })),
       says: `Scores: ${Array.from(scores, (score, i) => `${NUMBERS[i]!.label} ${score.toFixed(2)}`).join(", ")}.`,
     },
+    {
+      kind: "chart", title: "The same error at the last answer of longer sentences, with the law of dilution, L15 (diamonds)",
+      x: { label: "length L", log: true, low: 2, high: 200 }, y: { label: "error ε", log: true, low: 1e-4, high: 1 },
+      lines: [{ label: arm.label, colour: "blue", x: WIDER, y: WIDER.map((length) => masses(scores, length, length).error) }],
+      diamonds: WIDER.map((length) => ({ x: length, y: diluted(scores, length) })),
+      says: `At length 64 the error is ${digits(masses(scores, 64, 64).error)}, the law gives ${digits(diluted(scores, 64))}.`,
+    },
     clauses(state, scores),
     cayley(state),
   ];
@@ -93,9 +107,6 @@ function panels(state: State, view: View): Panel[] {
 
 function here(state: State, view: View): Record<string, string> {
   const scores = (view.picture("action")?.scores as Float64Array | undefined) ?? new Float64Array(4);
-  const small = masses(scores, 2, 2).error;
-  const long = masses(scores, 64, 64);
-  const law = 126 / (126 + (2 * (1 - small)) / small);
   const { x, y } = curve(view, armOf(state), "error");
   const path = (step: number): number => RATE * SLOWING * Math.log1p(step / SLOWING);
   const last = Math.min(x.length - 1, whole(state, "steps"));
@@ -104,7 +115,7 @@ function here(state: State, view: View): Record<string, string> {
   const stages = whole(state, "stages");
   return {
     L14: Number.isNaN(slope) ? "Not enough updates yet." : `ln ε falls by ${slope.toFixed(3)} per path length after the first quarter; 1/√2 = 0.707 for cyclic groups.`,
-    L15: `Error at L = ℓ = 64: ${digits(long.error)}; the law from the error at length 2 gives ${digits(law)}.`,
+    L15: `Error at L = ℓ = 64: ${digits(masses(scores, 64, 64).error)}; the law from the error at length 2 gives ${digits(diluted(scores, 64))}.`,
     L16: `After two-step sentences 99 % of the sentences are right up to length ${reach(view, 0)}.`,
     L17: stages ? `After self-training up to length ${2 ** (stages + 1)}: right up to length ${reach(view, stages)}, before ${reach(view, 0)}.` : "No self-training is asked for.",
   };

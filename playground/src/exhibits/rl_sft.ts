@@ -50,6 +50,13 @@ function panels(state: State, view: View): Panel[] {
     kind: "chart", title: "Right answers at the end of a chain that the model writes itself", x: { label: "update", low: 0, high: updates },
     y: { label: "share right", low: 0.4, high: 1 }, lines: ARMS.map((arm) => curve(view, arm, "rolled.answer")), says: status(state, view),
   });
+  const law = (update: number): number => 1 / (1 + ((task.bits - 2) / 2) * Math.exp(-2 * whole(state, "rate") * update)); // rl-sft, Thm 4.1(2)
+  found.push({
+    kind: "chart", title: "Attention of level 1 on its two children, with the law of sign updates, Thm 4.1(2) (diamonds)",
+    x: { label: "update", low: 0, high: updates }, y: { label: "attention", low: 0, high: 1 }, lines: ARMS.map((arm) => curve(view, arm, "mass.1")),
+    diamonds: Array.from({ length: updates + 1 }, (_, update) => ({ x: update, y: law(update) })),
+    says: `The law after one update is ${law(1).toFixed(4)}; measured: ${view.series("process-reward", "mass.1").seeds.map((row) => row[1]?.toFixed(4) ?? "not yet").join(", ") || "not yet"}.`,
+  });
   return found;
 }
 
