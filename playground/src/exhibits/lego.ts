@@ -143,8 +143,8 @@ export const lego: Exhibit = {
   slug: "lego",
   title: "LEGO",
   look:
-    "From sentences of two steps attention learns to pick the right predicate and the right answer, four numbers in all; the cyclic groups get it sharp enough for " +
-    "any length, the symmetric ones break at some length. Then the model labels longer sentences itself, at length 4, 8, 16, and each round pushes that length out.",
+    "From sentences of two steps attention learns to pick the right predicate and the right answer, four numbers in all; the cyclic groups soon get it sharp " +
+    "enough for every length drawn here, the large symmetric ones break at some length. Then the model labels longer sentences itself, at length 4, 8, 16, and each round pushes that length out.",
   settings: [
     choice("action", "group", ACTIONS, "S4"),
     slider("variables", "variables", "L16", 200, [161, 400]),

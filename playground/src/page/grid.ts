@@ -57,6 +57,6 @@ export function grid(canvas: HTMLCanvasElement, panel: Grid, colours: Look): voi
     const short = panel.columnLabels!.filter(Boolean).length > 3;
     if (short && column % Math.ceil(20 / wide) !== 0) return;
     context.textAlign = short ? "center" : "left";
-    context.fillText(label, Math.min(left + (column + (short ? 0.5 : 0)) * wide, width - 20), 12 + rows * tall);
+    context.fillText(label, Math.min(left + (column + (short ? 0.5 : 0)) * wide, width - (short ? 8 : 50)), 12 + rows * tall);
   });
 }

@@ -43,7 +43,7 @@ export function truth(exhibit: Exhibit, state: State, view: View): HTMLElement[]
     const beyond = outside(id, exhibit.settings, state);
     article.append(part("h3", `${id} · ${claim.label}`), part("p", claim.says));
     if (recorded) {
-      const seeds = recorded.seeds ? `, ${recorded.seeds} seeds` : "";
+      const seeds = recorded.seeds ? `, ${recorded.seeds} ${recorded.seeds === 1 ? "seed" : "seeds"}` : "";
       article.append(part("p", `Recorded by the library at ${recorded.scale} scale${seeds}: ${recorded.verdict}.`, `verdict ${recorded.verdict}`));
       const found = document.createElement("details");
       const list = document.createElement("ul");
