@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 JOBS ?= 2
 MINUTES ?= 60
 
-.PHONY: reproduce test lint bench torture mutants clean
+.PHONY: reproduce test docs lint bench torture mutants playground clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -27,7 +27,16 @@ lint: $(VENV)/.tested
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright
 
-test: lint  ## lint, types, tests
+playground/node_modules: playground/package-lock.json
+	npm --prefix playground ci --no-progress
+	touch $@
+
+playground: playground/node_modules  ## the page that `sorites play` serves; needs node
+	npm --prefix playground run --silent check
+	npm --prefix playground run --silent build
+
+# Where node is, the playground's types and tests are part of the tests.
+test: lint $(if $(shell command -v npm),playground/node_modules)  ## lint, types, tests
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 bench: $(VENV)/.installed  ## speed side by side; needs torch for the comparison

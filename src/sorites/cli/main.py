@@ -16,6 +16,7 @@ COMMANDS = {
     "reproduce": "every claim and figure, then one page",
     "runs": "what the store holds: list, show, diff, query, check, export, import",
     "entropy": "normalised attention entropy of a pretrained language model, head by head",
+    "play": "the playground in the browser, served on loopback",
     "cite": "BibTeX of a paper, a claim's paper, or sorites itself",
 }
 
@@ -88,6 +89,8 @@ def build() -> argparse.ArgumentParser:
     made["entropy"].add_argument("--tokens", default="all", help="all (default) or answer")
     made["entropy"].add_argument("--reduce", default="min", help="min (default) or mean over tokens")
     made["entropy"].add_argument("--limit", type=int, metavar="N", help="problems, default all")
+    made["play"].add_argument("--port", type=int, default=0, metavar="N", help="default: a free one")
+    made["play"].add_argument("--no-browser", dest="browser", action="store_false", help="serve, but open nothing")
     made["cite"].add_argument("id", nargs="?", help="a paper, claim or figure; nothing cites sorites")
     return parser
 
