@@ -154,7 +154,7 @@ def test_refusals(tmp_path):
 def test_a_stored_member_is_exported(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     words = ["run", "--task", "parity", "--model", "gpt", "--supervision", "teacher-forcing", "--seeds", "2"]
-    assert main([*words, "--steps", "2", "--quiet", "--batch", "8"]) == 0
+    assert main([*words, "--steps", "2", "--every", "2", "--batch", "8", "--quiet"]) == 0
     (path,) = (tmp_path / "sorites-store" / "members").iterdir()
     assert main(["export", path.name, "--out", "hf"]) == 2
     assert "give a seed" in capsys.readouterr().err

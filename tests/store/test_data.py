@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 
-import jax
+import jax.numpy as jnp
 import numpy as np
 import polars as pl
 import pytest
@@ -37,10 +37,9 @@ def test_rows_say_what_the_chains_hold(name):
         assert row["answer"] == row["thoughts"][int(task.answer(secret))]
         assert row["text"] == f"{row['prompt']} : {' '.join(row['thoughts'])}"
     numbers = np.asarray([[words[word] for word in text.replace(" :", "").split()] for text in table["text"]])
-    tokens = np.asarray(task.alphabet.tokens(numbers.T.reshape(-1, layout.slots, 50)))
+    tokens = task.alphabet.tokens(jnp.asarray(numbers.T.reshape(-1, layout.slots, 50)))
     if counted == layout.thoughts:  # relabel is the identity on the truth
-        again = task.relabel(secret, jax.numpy.asarray(tokens))
-        np.testing.assert_array_equal(np.asarray(again), tokens[layout.inputs :])
+        np.testing.assert_array_equal(task.relabel(secret, tokens), tokens[layout.inputs :])
 
 
 def test_a_row_does_not_depend_on_count_or_form(tmp_path, monkeypatch):
@@ -91,7 +90,7 @@ def test_data_and_score_from_the_shell(tmp_path, monkeypatch, capsys):
     assert main(["score", *size, "rows.jsonl", "--json", "-"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["answer"], found["chain"], found["process reward"], found["skipped"]) == (1, 1, 1, [])
-    (tmp_path / "rows.jsonl").open("a").write("{\n")
+    (tmp_path / "rows.jsonl").write_text((tmp_path / "rows.jsonl").read_text() + "{\n")
     assert main(["score", "parity", "--bits", "12", "--seed", "3", "rows.jsonl", "--json", "-"]) == 0
     out, err = capsys.readouterr()
     assert json.loads(out)["answer"] < 0.9  # another secret

@@ -22,7 +22,7 @@ TASKS = {
     "serial and": Boolean(6, 4, "and", "serial"),
     "flat": Parity(6, 3, "flat"),
     "released": Sequences(8, 4, 2, "released", 4),
-    "no room": Sequences(8, 0, 3),
+    "no room": Sequences(8, 0, 3, "paper", 4),
     "composition": Composition("S3", 5, 4),
     "lego": Lego("C3", 3, 6),
 }

@@ -11,7 +11,7 @@ def execute(options: Any) -> int:
     from ..models.gpt_huggingface import to_hf
 
     model, task, _, history = open_store(options).load(options.run, options.member)
-    folder = to_hf(model, Path(options.out), task.words, options.pad)  # pyright: ignore[reportArgumentType]
+    folder = to_hf(model, Path(options.out), task.words, options.pad)
     hidden = any(name.startswith("padded.") for name in history.metrics)
     if hidden and not options.pad and not options.quiet:
         print(

@@ -18,6 +18,7 @@ import numpy as np
 from ..errors import SpecError, require
 from ..tasks import AbstractTask, Alphabet
 from ..tasks.text import HIDDEN, SEPARATOR
+from .base import AbstractModel
 from .gpt import GPT
 from .network import EPSILON, TYPES, Architecture, Network, network
 
@@ -30,13 +31,14 @@ SAME = {  # what config.json says wherever the computation is ours
 }  # fmt: skip
 
 
-def to_hf(model: GPT, folder: str | Path, words: tuple[str, ...] | None = None, pad: bool = False) -> Path:
+def to_hf(model: AbstractModel, folder: str | Path, words: tuple[str, ...] | None = None, pad: bool = False) -> Path:
     """Write a folder that `AutoModelForCausalLM` and `AutoTokenizer` open.
 
     words: of the tokens, `task.words`; their numbers by default. pad: write what a hidden thought embeds to as one more
     token, "_", with a logit of its own; the other logits stay the same.
     """
-    require(isinstance(model, GPT), f"only a GPT becomes a Hugging Face folder: {type(model).__name__}; train a gpt")
+    if not isinstance(model, GPT):
+        raise SpecError(f"only a GPT becomes a Hugging Face folder: {type(model).__name__}; train a gpt")
     folder, vocab = Path(folder), model.alphabet.vocab
     require(not folder.exists(), f"an export makes a new folder: {folder} exists; choose another path")
     words = words or tuple(map(str, range(vocab)))

@@ -8,12 +8,13 @@ import dataclasses
 import functools
 import hashlib
 import importlib
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, UInt8
 
 from ..errors import SpecError, require
 from ..tasks.rows import Skipped
@@ -27,12 +28,15 @@ Entropies = Float[np.ndarray, "problem kind layer head"]
 
 @dataclasses.dataclass(frozen=True)
 class Passage:
-    """Some problems in one mode, read by one model; `weights` is what the folder held."""
+    """Some problems in one mode, read by one model."""
 
     folder: str
-    weights: str
+    weights: str  # what the folder held
     mode: str
-    problems: tuple[Problem, ...]
+    problems: UInt8[np.ndarray, " byte"]  # as JSON: a store names large arrays by their hash
+
+    def rows(self) -> list[Problem]:
+        return [Problem(*row) for row in json.loads(self.problems.tobytes())]
 
 
 def entropies(
@@ -45,7 +49,8 @@ def entropies(
     place = Path(folder).resolve()
     known, found = weights_hash(place), []
     for start in range(0, len(rows), BLOCK):
-        passage = Passage(str(place), known, mode, tuple(rows[start : start + BLOCK]))
+        text = json.dumps(rows[start : start + BLOCK]).encode()
+        passage = Passage(str(place), known, mode, np.frombuffer(text, np.uint8))
         found.append(lab.keep(passage, read_passage)["entropies"])
         if listener is not None:
             listener(min(start + BLOCK, len(rows)))
@@ -56,7 +61,7 @@ def read_passage(passage: Passage) -> dict[str, np.ndarray]:
     """The numbers of one block."""
     model = _model(Path(passage.folder))
     found = []
-    for problem in passage.problems:
+    for problem in passage.rows():
         ids, first = tokens_of(passage.folder, problem, passage.mode)
         found.append(_layers(model, ids, first))
     return {"entropies": np.stack(found).astype(np.float32)}
@@ -76,8 +81,7 @@ def tokens_of(folder: str | Path, problem: Problem, mode: str) -> tuple[list[int
     elif mode == "shuffled":
         rest = [rest[place] for place in drawn.permutation(len(rest))]
     elif mode == "random":
-        ordinary = np.setdiff1d(np.arange(len(tokenizer)), tokenizer.all_special_ids)
-        rest = drawn.choice(ordinary, len(rest)).tolist()
+        rest = drawn.choice(_ordinary(Path(folder)), len(rest)).tolist()
     return [*first, *rest], len(first)
 
 
@@ -189,6 +193,13 @@ def _config(folder: Path) -> Any:
 @functools.lru_cache(maxsize=16)
 def _tokenizer(folder: Path) -> Any:
     return _opened(folder, "AutoTokenizer")
+
+
+@functools.lru_cache(maxsize=16)
+def _ordinary(folder: Path) -> np.ndarray:
+    """The tokens that stand for text."""
+    tokenizer = _tokenizer(folder)
+    return np.setdiff1d(np.arange(len(tokenizer)), tokenizer.all_special_ids)
 
 
 @functools.lru_cache(maxsize=1)

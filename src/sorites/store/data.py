@@ -19,7 +19,9 @@ import numpy as np
 from ..errors import SpecError, require
 from ..tasks import AbstractTask
 from ..tasks.text import SEPARATOR
+from .catalogue import words
 from .loading import secret_of
+from .spec import describe
 
 if TYPE_CHECKING:
     import polars
@@ -80,9 +82,9 @@ def _table(task: AbstractTask, secret: Any, numbers: np.ndarray) -> "polars.Data
     """Token numbers "position slot batch" as prompt, thoughts, answer and text."""
     import polars as pl
 
-    layout, words = task.layout, pl.Series(task.words)
+    layout, spelt = task.layout, pl.Series(task.words)
     tokens = {
-        f"{place} {slot}": words.gather(pl.Series(numbers[place, slot].astype(np.uint32)))
+        f"{place} {slot}": spelt.gather(pl.Series(numbers[place, slot].astype(np.uint32)))
         for place in range(layout.positions)
         for slot in range(layout.slots)
     }
@@ -168,7 +170,7 @@ def _card(splits: dict[str, Rows], form: str) -> str:
     counts = ", ".join(f"{each.count:,} rows in {name}" for name, each in splits.items())
     return (
         f"---\nconfigs:\n- config_name: default\n  data_files:\n{files}---\n\n# Chains: {type(rows.task).__name__}\n\n"
-        f"{counts}; seed {rows.seed}. Drawn by sorites from\n\n    {rows.task}\n\nSecret: {secret}\n\n"
+        f"{counts}; seed {rows.seed}. Drawn by sorites from\n\n    {words(describe(rows.task))}\n\nSecret: {secret}\n\n"
         f"`prompt`: the inputs. `thoughts`: every step, the last one is the answer unless the secret says otherwise. "
         f"`answer`: what is asked for. `text`: prompt, `{SEPARATOR}`, thoughts.\n"
     )

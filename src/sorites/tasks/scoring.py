@@ -109,4 +109,4 @@ def _judged(task: AbstractTask, secret: Any, inputs: Array, thoughts: Array):
 
 def _same(words: list[int], truth: np.ndarray) -> bool:
     """The whole answer, or of one of several slots the last."""
-    return words == truth.tolist() or (len(words) == 1 and words[0] == truth[-1])
+    return words == truth.tolist() or words == truth[-1:].tolist()

@@ -113,7 +113,7 @@ def _pretrained(size: Pretrained, lab: Lab) -> Evidence:
         ("random tokens, as many", of("random"), of("none")),
         ("CoT against as many random tokens", of("cot"), of("random")),
     ):
-        compared.append(shown(f"control: {name}", None, share_interval(low, high)[0]))
+        compared.append(shown(f"control: {name}", None, sorted_heads(low.mean(axis=0), high.mean(axis=0))))
     if size.specialised:
         tuned = entropies(size.specialised, rows, "cot", lab)[:, 0]
         alike = tuned.shape[1:] == of("cot").shape[1:]
