@@ -60,7 +60,14 @@ def make(place, family, layers=2, heads=4, room=400, words=None):
     transformers.PreTrainedTokenizerFast(tokenizer_object=inner, unk_token="?!", bos_token="<s>").save_pretrained(place)
     if family == "gpt2":
         config = transformers.GPT2Config(
-            vocab_size=len(vocab), n_positions=room, n_embd=32, n_layer=layers, n_head=heads, initializer_range=0.5
+            vocab_size=len(vocab),
+            n_positions=room,
+            n_embd=32,
+            n_layer=layers,
+            n_head=heads,
+            initializer_range=0.15,
+            bos_token_id=0,
+            eos_token_id=0,
         )
         transformers.GPT2LMHeadModel(config).save_pretrained(place)
         return place

@@ -77,7 +77,9 @@ def from_hf(folder: str | Path, task: AbstractTask | None = None) -> GPT:
     task: whose chains it reads, where the folder does not say it; a model of n tokens reads n classes otherwise.
     """
     config, tensors = _read(Path(folder))
-    known = config.get("sorites", {})
+    known = config.get("sorites") or {}
+    for name in ("wte.weight", "wpe.weight"):
+        require(name in tensors, f"{folder} holds a GPT-2: {name} is not there; give another folder")
     vocab, width = tensors["wte.weight"].shape
     padded = bool(known.get("pad_token", False))
     if task is not None:
@@ -93,7 +95,7 @@ def from_hf(folder: str | Path, task: AbstractTask | None = None) -> GPT:
         start = known.get("start", False)
     kept = "bfloat16" if tensors["wte.weight"].dtype == jnp.bfloat16 else "float32"
     architecture = Architecture(
-        config["n_layer"], config["n_head"], width, config.get("n_inner") or 4 * width, config.get("resid_pdrop", 0.0),
+        config.get("n_layer", 12), config.get("n_head", 12), width, config.get("n_inner") or 4 * width, config.get("resid_pdrop", 0.0),
         kept, known.get("compute", "float32"), config.get("initializer_range", 0.02),
     )  # fmt: skip
     pad = tensors["wte.weight"][-1] if padded else np.asarray(known.get("pad", np.zeros(width)))
