@@ -79,7 +79,7 @@ def make(place, family, layers=2, heads=4, room=400, words=None):
     config_of, model_of = kinds[family]
     config = config_of(
         vocab_size=len(vocab), max_position_embeddings=room, hidden_size=8 * heads, intermediate_size=64,
-        num_hidden_layers=layers, num_attention_heads=heads, num_key_value_heads=heads // 2, initializer_range=0.5,
+        num_hidden_layers=layers, num_attention_heads=heads, num_key_value_heads=heads // 2, initializer_range=0.15,
     )  # fmt: skip
     model_of(config).save_pretrained(place)
     return place

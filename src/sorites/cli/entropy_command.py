@@ -55,17 +55,14 @@ def execute(options: Any) -> int:
 
 
 def _table(folders: list[Path], found: list[dict[str, np.ndarray]]) -> Any:
-    """A row per layer: the mean over heads, and the least."""
+    """A row per model and layer: the mean over heads, and the least."""
     from rich.table import Table
 
-    columns = [(folder.name, mode, values.mean(axis=0)) for folder, each in zip(folders, found, strict=True)
-               for mode, values in each.items()]  # fmt: skip
     title = "normalised attention entropy, mean over heads (least)"
-    table = Table("layer", *(f"{name}\n{mode}" for name, mode, _ in columns), title=title)
-    for layer in range(max(len(values) for _, _, values in columns)):
-        cells = [
-            f"{values[layer].mean():.4f} ({values[layer].min():.4f})" if layer < len(values) else ""
-            for _, _, values in columns
-        ]
-        table.add_row(str(layer + 1), *cells)
+    table = Table("model", "layer", *found[0], title=title, box=None, pad_edge=False, header_style="bold")
+    for folder, each in zip(folders, found, strict=True):
+        texts = [values.mean(axis=0) for values in each.values()]
+        for layer in range(len(texts[0])):
+            cells = [f"{values[layer].mean():.4f} ({values[layer].min():.4f})" for values in texts]
+            table.add_row(folder.name if layer == 0 else "", str(layer + 1), *cells)
     return table

@@ -95,8 +95,8 @@ def from_hf(folder: str | Path, task: AbstractTask | None = None) -> GPT:
         start = known.get("start", False)
     kept = "bfloat16" if tensors["wte.weight"].dtype == jnp.bfloat16 else "float32"
     architecture = Architecture(
-        config.get("n_layer", 12), config.get("n_head", 12), width, config.get("n_inner") or 4 * width, config.get("resid_pdrop", 0.0),
-        kept, known.get("compute", "float32"), config.get("initializer_range", 0.02),
+        config.get("n_layer", 12), config.get("n_head", 12), width, config.get("n_inner") or 4 * width,
+        config.get("resid_pdrop", 0.0), kept, known.get("compute", "float32"), config.get("initializer_range", 0.02),
     )  # fmt: skip
     pad = tensors["wte.weight"][-1] if padded else np.asarray(known.get("pad", np.zeros(width)))
     tensors["wte.weight"] = tensors["wte.weight"][: vocab - padded]

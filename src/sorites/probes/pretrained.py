@@ -178,8 +178,10 @@ def _library(name: str) -> Any:
 
 def _opened(folder: Path, what: str, **choices: Any) -> Any:
     require((folder / "config.json").is_file(), f"a model is a local folder with config.json: {folder}; give one")
+    transformers = _library("transformers")
+    transformers.utils.logging.disable_progress_bar()  # standard error has ours
     try:
-        return getattr(_library("transformers"), what).from_pretrained(folder, local_files_only=True, **choices)
+        return getattr(transformers, what).from_pretrained(folder, local_files_only=True, **choices)
     except (OSError, ValueError, ImportError, KeyError) as error:
         reason = (str(error).splitlines() or [""])[0]
         raise SpecError(f"{folder} cannot be read as a language model ({reason}); give another folder") from None
