@@ -63,8 +63,8 @@ class Pretrained:
 
 CONFOUND = (
     "The question is the same in both texts and a causal model attends to it alike, so the two differ through the answer's "
-    "tokens only, and a minimum over more tokens is smaller whatever they say. The controls hold the length fixed; a model "
-    "with random weights passes or fails like any other and is no finding."
+    "tokens only, and a minimum over more tokens is smaller whatever they say. The controls hold the length fixed. "
+    "A model with random weights can pass: the ordering alone is no evidence that sparse attention was learned."
 )
 DRAWS = 400  # bootstrap samples of the problems
 
