@@ -38,9 +38,9 @@ def execute(options: Any) -> int:
                 values[mode] = entropies(folder, rows, mode, open_store(options), tell)[:, KINDS.index(kind)]
             found.append(values)
     if skipped and not options.quiet:
-        from ..tasks.rows import said
+        from ..tasks.rows import passed_over
 
-        print(f"sorites: {said(options.data, skipped)}", file=sys.stderr)
+        print(f"sorites: {passed_over(options.data, skipped)}", file=sys.stderr)
     record = {
         "data": str(options.data), "problems": len(rows), "tokens": options.tokens, "reduce": options.reduce,
         "skipped": [each._asdict() for each in skipped],

@@ -13,13 +13,13 @@ from .data_command import task_of
 def execute(options: Any) -> int:
     from ..statistics import wilson
     from ..store.loading import secret_of
-    from ..tasks.rows import read_rows, said
+    from ..tasks.rows import passed_over, read_rows
     from ..tasks.scoring import reply_of, score
 
     task = task_of(options)
     rows, skipped = read_rows(options.file, functools.partial(reply_of, task))
     if skipped and not options.quiet:
-        print(f"sorites: {said(options.file, skipped)}", file=sys.stderr)
+        print(f"sorites: {passed_over(options.file, skipped)}", file=sys.stderr)
     found = score(task, secret_of(task, options.seed), [reply for _, reply in rows])
     written = found.first_wrong[found.first_wrong >= 0]
     right, whole = int(found.answer.sum()), int((written == 0).sum())

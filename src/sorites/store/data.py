@@ -140,10 +140,18 @@ def write_data(
     except OSError as error:
         raise SpecError(f"data are written to a path: {path} ({error.strerror}); choose another") from None
     finally:
-        shutil.rmtree(draft, ignore_errors=True)
-        with contextlib.suppress(OSError):
-            draft.unlink()
+        try:
+            _remove(draft)
+        except KeyboardInterrupt:  # polars tells of a signal before Python does: it comes twice
+            _remove(draft)
+            raise
     return path
+
+
+def _remove(draft: Path) -> None:
+    shutil.rmtree(draft, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        draft.unlink()
 
 
 def _write(rows: Rows, path: Path, form: str, listener: Callable[[int], None] | None) -> None:

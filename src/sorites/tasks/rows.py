@@ -36,7 +36,7 @@ def read_rows(path: str | Path, parse: Callable[[dict[str, Any]], T]) -> tuple[l
     return good, bad
 
 
-def said(path: str | Path, skipped: list[Skipped]) -> str:
+def passed_over(path: str | Path, skipped: list[Skipped]) -> str:
     """Which rows were passed over, in one sentence."""
     few = ", ".join(f"line {line} ({why})" for line, why in skipped[:10])
     more = f" and {len(skipped) - 10} more" if len(skipped) > 10 else ""

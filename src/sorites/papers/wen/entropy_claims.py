@@ -12,7 +12,7 @@ from ...probes.attention import head_entropies
 from ...probes.pretrained import KINDS, entropies, shared_problems
 from ...probes.problems import MODES
 from ...statistics.proportions import Interval
-from ...tasks.rows import said
+from ...tasks.rows import passed_over
 from ...theory.precision import in_float64
 from ...training import Lab
 from .setting import PAPER, ROUNDING
@@ -121,7 +121,7 @@ def _pretrained(size: Pretrained, lab: Lab) -> Evidence:
             alike, f"heads are compared rank by rank: {size.specialised} has another shape; give a tuned {size.model}"
         )
         compared.append(_mostly("share of sorted heads that are sparser after tuning", tuned, of("cot")))
-    passed = (f"{said(size.data, skipped)}.",) if skipped else ()
+    passed = (f"{passed_over(size.data, skipped)}.",) if skipped else ()
     return Evidence(tuple(compared), seeds=len(rows), departures=(CONFOUND, *passed))
 
 
