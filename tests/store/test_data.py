@@ -137,3 +137,13 @@ def test_memory_does_not_grow_with_the_count(tmp_path):
         return int(done.stdout)
 
     assert peak(32) < 1.1 * peak(8)
+
+
+@pytest.mark.parametrize("name", ["rows.parquet", "rows.jsonl", "folder"])
+def test_what_is_interrupted_leaves_nothing(tmp_path, name):
+    def stop(done):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_data(Rows(TASKS["parity"], 10), tmp_path / name, "jsonl" if name == "rows.jsonl" else "parquet", 0, stop)
+    assert not list(tmp_path.iterdir())
