@@ -5,11 +5,12 @@ that of the member with this seed. Memory does not grow with the count.
 """
 
 import contextlib
+import dataclasses
 import secrets
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
 import jax
@@ -31,7 +32,8 @@ TOKENS = 2**22  # of a block, which bounds the memory
 MOST = 2**16  # rows of a block
 
 
-class Rows(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Rows:
     """`count` chains of a task, drawn with a seed. held_out: inputs that no other row has, where a task numbers them;
     distinct: numbered rows, which do not repeat."""
 
@@ -123,7 +125,7 @@ def write_data(
     )
     require(not path.exists(), f"data make a new file or folder: {path} exists; choose another path")
     require(not test or not alone, f"two splits are a folder: test={test} and {path.name}; leave out the suffix")
-    splits = {"train": rows} | ({"test": rows._replace(count=test, held_out=True)} if test else {})
+    splits = {"train": rows} | ({"test": dataclasses.replace(rows, count=test, held_out=True)} if test else {})
     for each in splits.values():
         each.check()
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
