@@ -117,7 +117,7 @@ def _draw(frames: Frames, size: Compared):
             cut = text == "cut"
             colour = QUIET if cut else COLOURS[INKS[number % len(INKS)]]
             ax.plot(part["rank"], part["entropy"], color=colour, linestyle="--" if cut else "-", linewidth=1.0 if cut else 1.6,
-                    marker="" if cut or len(part) > 40 else ".", label=f"{model}, {TEXTS[text]}")  # fmt: skip
+                    marker="" if cut or len(part) > 40 else ".", zorder=3 if cut else 2, label=f"{model}, {TEXTS[text]}")  # fmt: skip
         ax.set_title(f"layer {layer}", pad=6)
         ax.set_ylim(-0.03, 1.03)
     for ax in axes[len(chosen) :]:
@@ -126,7 +126,10 @@ def _draw(frames: Frames, size: Compared):
         ax.tick_params(labelbottom=True)
         ax.set_xlabel("head, sorted")
     figure.supylabel("normalised entropy", fontsize=10)
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2 if columns < 4 else 4)
+    longest = max(len(f"{model}, {TEXTS[text]}") for model, text in settings)
+    entry = 0.08 * longest + 0.6  # inches: its letters, and the line before them
+    beside = max(int((2.2 * columns + 1.0) / entry), 1)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=beside)
     if not size.models:
         figure.suptitle("Networks with random weights: no finding", color=COLOURS["vermillion"], fontsize=11)
     return figure
