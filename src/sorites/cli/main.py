@@ -15,7 +15,10 @@ COMMANDS = {
     "run": "train an ensemble from a file or from flags",
     "reproduce": "every claim and figure, then one page",
     "runs": "what the store holds: list, show, diff, query, check, export, import",
-    "entropy": "normalised attention entropy of a pretrained language model, head by head",
+    "data": "chains of a task as JSON lines, Parquet, or a folder that datasets.load_dataset opens",
+    "score": "what an outside model wrote: right answers, first wrong thoughts, process reward",
+    "export": "a trained GPT as a Hugging Face folder",
+    "entropy": "normalised attention entropy of pretrained language models, head by head",
     "play": "the playground in the browser, served on loopback",
     "cite": "BibTeX of a paper, a claim's paper, or sorites itself",
 }
@@ -66,11 +69,12 @@ def build() -> argparse.ArgumentParser:
                        ("supervision", "direct, teacher-forcing, icot, log-icot, own-soft, own-greedy, process-reward, "
                         "outcome-reward, self-training")):  # fmt: skip
         made["run"].add_argument(f"--{flag}", help=text)
-    for flag, default in (("bits", 8), ("sparsity", 4), ("length", 3)):
-        made["run"].add_argument(f"--{flag}", type=int, default=default, help=f"of the task, default {default}")
-    made["run"].add_argument("--decomposition", default="tree", help="tree, serial or flat")
-    made["run"].add_argument("--action", default="C3", help="the group of lego and composition, default C3")
-    made["run"].add_argument("--variables", type=int, default=0, help="of lego, default two more than twice the length")
+    for name in ("run", "data", "score"):
+        for flag, default in (("bits", 8), ("sparsity", 4), ("length", 3)):
+            made[name].add_argument(f"--{flag}", type=int, default=default, help=f"of the task, default {default}")
+        made[name].add_argument("--decomposition", default="tree", help="tree, serial or flat")
+        made[name].add_argument("--action", default="C3", help="the group of lego and composition, default C3")
+        made[name].add_argument("--variables", type=int, default=0, help="of lego, 2 more than twice the length")
     for flag in ("batch", "steps", "every"):
         made["run"].add_argument(f"--{flag}", type=int, help="default: the model's own")
     made["run"].add_argument("--rate", type=float, help="default: the model's own")
@@ -83,9 +87,23 @@ def build() -> argparse.ArgumentParser:
     )
     made["runs"].add_argument("action", choices=("list", "show", "diff", "query", "check", "export", "import"))
     made["runs"].add_argument("arguments", nargs="*", metavar="ARG", help="ids, an SQL sentence, or paths")
-    made["entropy"].add_argument("model", metavar="MODEL_DIR", help="a local folder with weights and tokenizer")
-    made["entropy"].add_argument("--data", required=True, metavar="FILE", help="JSON lines with question and answer")
-    made["entropy"].add_argument("--text", default="cot,none", help="of cot, none, cut, random; default cot,none")
+    for name in ("data", "score"):
+        made[name].add_argument("task", help="see: sorites list tasks; or FILE.py[:NAME] with a task of your own")
+        made[name].add_argument("--seed", type=int, default=0, help="the secret is that of this member, default 0")
+    made["data"].add_argument("--count", type=int, required=True, metavar="N", help="rows")
+    made["data"].add_argument("--format", choices=("jsonl", "parquet"), default="parquet", help="default parquet")
+    made["data"].add_argument("--out", required=True, metavar="PATH", help="a .jsonl or .parquet file, else a folder")
+    made["data"].add_argument("--test", type=int, default=0, metavar="N", help="rows of a second split, in a folder")
+    made["data"].add_argument("--distinct", action="store_true", help="no row twice, none of the test split's")
+    made["score"].add_argument("file", metavar="FILE", help="rows with prompt and thoughts, completion or answer")
+    made["export"].add_argument("run", metavar="RUN", help="the beginning of an id, see: sorites runs list")
+    made["export"].add_argument("--to", choices=("hf",), default="hf", help="hf: a Hugging Face GPT-2 folder")
+    made["export"].add_argument("--out", required=True, metavar="DIR", help="a new folder")
+    made["export"].add_argument("--member", type=int, metavar="SEED", help="which of several members")
+    made["export"].add_argument("--pad", action="store_true", help="hidden thoughts as one more token, '_'")
+    made["entropy"].add_argument("models", nargs="+", metavar="MODEL_DIR", help="folders with weights and tokenizer")
+    made["entropy"].add_argument("--data", required=True, metavar="FILE", help="rows with question and answer")
+    made["entropy"].add_argument("--text", default="cot,none", help="of cot, none, cut, shuffled, random")
     made["entropy"].add_argument("--tokens", default="all", help="all (default) or answer")
     made["entropy"].add_argument("--reduce", default="min", help="min (default) or mean over tokens")
     made["entropy"].add_argument("--limit", type=int, metavar="N", help="problems, default all")

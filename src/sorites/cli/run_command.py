@@ -54,14 +54,16 @@ def _said(goal: Any) -> str:
     return f"{goal.metric} {'≤' if goal.falls else '≥'} {float(goal.reaches):g}"
 
 
-def from_file(spec: str) -> Any:
-    """The Run of that name in a Python file (default: `run`)."""
+def from_file(spec: str, default: str = "run", kind: type | None = None) -> Any:
+    """The Run of that name in a Python file (default: `run`), or a thing of another kind."""
     from ..training import Run
 
+    kind = kind or Run
+    word = f"a {kind.__name__.removeprefix('Abstract')}"
     path, _, name = spec.partition(":")
-    name = name or "run"
+    name = name or default
     if not Path(path).is_file() or Path(path).suffix != ".py":
-        raise SpecError(f"sorites run reads a Python file: {path!r} is none; check the path, which ends in .py")
+        raise SpecError(f"{word} is read from a Python file: {path!r} is none; check the path, which ends in .py")
     loaded = importlib.util.spec_from_file_location(Path(path).stem, path)
     assert loaded is not None
     assert loaded.loader is not None
@@ -72,13 +74,13 @@ def from_file(spec: str) -> Any:
         loaded.loader.exec_module(module)
     found = getattr(module, name, None)
     if found is None and hasattr(module, name):
-        raise SpecError(f"{path}:{name} must be a Run or a function that returns one; it is None")
+        raise SpecError(f"{path}:{name} must be {word} or a function that returns one; it is None")
     if found is None:
         raise nearest(f"name in {path}", name, [each for each in vars(module) if not each.startswith("_")])
     with _own_errors(path):
-        found = found() if callable(found) and not isinstance(found, Run) else found
-    if not isinstance(found, Run):
-        raise SpecError(f"{path}:{name} must be a Run or a function that returns one; it is a {type(found).__name__}")
+        found = found() if callable(found) and not isinstance(found, kind) else found
+    if not isinstance(found, kind):
+        raise SpecError(f"{path}:{name} must be {word} or a function that returns one; it is a {type(found).__name__}")
     return found
 
 

@@ -1,113 +1,171 @@
-"""Attention entropy of pretrained language models on question-answer texts, layer by layer (wen, Section 4.3).
+"""Attention entropy of pretrained language models, layer by layer (wen, Section 4.3).
 
-Needs torch and transformers (`pip install 'sorites[llm]'`), a folder with weights and tokenizer, and a file of problems
-with `question` and `answer` in JSON lines. Nothing is downloaded. Every attention map is reduced as soon as it is made.
+Needs torch and transformers (`pip install 'sorites[llm]'`) and folders with safetensors and a tokenizer. Nothing is
+downloaded, nothing is unpickled. Every attention map is reduced as soon as it is made: memory does not grow with depth.
 """
 
+import dataclasses
 import functools
+import hashlib
 import importlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, UInt8
 
 from ..errors import SpecError, require
+from ..tasks.rows import Skipped
+from .problems import MODES, Problem, continuation, problems
 
-MODES = ("cot", "none", "cut", "random")
-
-
-def problems(path: str | Path, limit: int | None = None) -> list[dict[str, str]]:
-    """Questions and answers, one JSON object per line."""
-    path = Path(path)
-    require(limit is None or limit >= 1, f"a limit leaves a problem or more: limit={limit}; use 1 or more")
-    require(path.is_file(), f"problems are a file of JSON lines: {path}; give one with 'question' and 'answer'")
-    found = []
-    for number, line in enumerate(path.read_text().splitlines(), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-            found.append({"question": str(row["question"]), "answer": str(row["answer"])})
-        except (ValueError, KeyError, TypeError):
-            raise SpecError(f"every line has a question and an answer: line {number} of {path}; mend it") from None
-    require(len(found) > 0, f"problems are needed: {path} is empty; give at least one")
-    return found[:limit]
+KINDS = ("entropy", "entropy_mean", "entropy_answer", "entropy_answer_mean")  # as `head_entropies` has them
+BLOCK = 25  # problems between two savings
+FILES = ("*.safetensors", "*.json", "*.model", "merges.txt", "vocab.txt")
+Entropies = Float[np.ndarray, "problem kind layer head"]
 
 
-def final_answer(answer: str) -> str:
-    """What follows ####, commas removed: 1,200 stays 1200 and does not become 200."""
-    return answer.rsplit("####", 1)[-1].strip().replace(",", "")
+@dataclasses.dataclass(frozen=True)
+class Passage:
+    """Some problems in one mode, read by one model."""
 
+    folder: str
+    weights: str  # what the folder held
+    mode: str
+    problems: UInt8[np.ndarray, " byte"]  # as JSON: a store names large arrays by their hash
 
-def texts(problem: dict[str, str], mode: str) -> tuple[str, str]:
-    """The question and what follows it: the worked answer, or the bare result. `cut` and `random` are controls of the
-    length: the worked answer truncated to the bare result's tokens, and shuffled words as long as the worked answer."""
-    question, answer = problem["question"], problem["answer"]
-    if mode == "none":
-        return question, f" The answer is {final_answer(answer)}."
-    if mode == "random":
-        words = answer.split()
-        np.random.default_rng(len(words)).shuffle(words)
-        answer = " ".join(words)
-    return question, " " + answer
+    def rows(self) -> list[Problem]:
+        return [Problem(*row) for row in json.loads(self.problems.tobytes())]
 
 
 def entropies(
-    folder: str | Path, rows: list[dict[str, str]], mode: str = "cot", tokens: str = "all", reduce: str = "min"
-) -> Float[np.ndarray, "layer head"]:
-    """Mean over the problems of min (or mean) over tokens i >= 2 of H(P[i]) / log i, for every layer and head."""
-    require(mode in MODES, f"a text is one of {', '.join(MODES)}: mode={mode!r}; use one of these")
-    require(tokens in ("all", "answer"), f"tokens are all or answer: tokens={tokens!r}; use one of the two")
-    require(reduce in ("min", "mean"), f"a reduction is min or mean: reduce={reduce!r}; use one of the two")
-    model, tokenizer = _load(Path(folder))
-    torch = _library("torch")
-    total, device = None, next(model.parameters()).device
-    for problem in rows:
-        question, answer = texts(problem, mode)
-        first = tokenizer(question)["input_ids"]
-        rest = tokenizer(answer, add_special_tokens=False)["input_ids"]
-        if mode == "cut":
-            rest = rest[: len(tokenizer(texts(problem, "none")[1], add_special_tokens=False)["input_ids"])]
-        ids = torch.tensor([[*first, *rest]], device=device)
-        start = max(len(first) if tokens == "answer" else 1, 1)
-        found = _layers(model, ids, lambda attention, start=start: _reduced(attention, start, reduce))
-        total = found if total is None else total + found
-    require(total is not None, "entropies need a problem or more: rows=[]; give at least one")
-    return total / len(rows)  # pyright: ignore[reportOptionalOperand]
+    folder: str | Path, rows: Sequence[Problem], mode: str, lab: Any, listener: Callable[[int], None] | None = None
+) -> Entropies:
+    """For every problem, layer and head: H(P[i]) / log i over tokens i >= 2, least and mean, of all tokens and of the
+    answer's. lab: where finished blocks are kept and found again."""
+    require(mode in MODES, f"a text is one of {', '.join(MODES)}: text={mode!r}; use one of these")
+    require(len(rows) > 0, "entropies need a problem or more: none is left; give at least one")
+    place = Path(folder).resolve()
+    known, found = weights_hash(place), []
+    for start in range(0, len(rows), BLOCK):
+        text = json.dumps(rows[start : start + BLOCK]).encode()
+        passage = Passage(str(place), known, mode, np.frombuffer(text, np.uint8))
+        found.append(lab.keep(passage, read_passage)["entropies"])
+        if listener is not None:
+            listener(min(start + BLOCK, len(rows)))
+    return np.concatenate(found)
 
 
-def _layers(model: Any, ids: Any, reduced: Callable[[Any], np.ndarray]) -> Float[np.ndarray, "layer head"]:
-    """Every layer's attention, reduced while the forward pass is there: memory does not grow with the layers."""
+def read_passage(passage: Passage) -> dict[str, np.ndarray]:
+    """The numbers of one block."""
+    model = _model(Path(passage.folder))
     found = []
+    for problem in passage.rows():
+        ids, first = tokens_of(passage.folder, problem, passage.mode)
+        found.append(_layers(model, ids, first))
+    return {"entropies": np.stack(found).astype(np.float32)}
+
+
+def tokens_of(folder: str | Path, problem: Problem, mode: str) -> tuple[list[int], int]:
+    """The tokens that a model reads, and the place of the answer's first."""
+    tokenizer = _tokenizer(Path(folder))
+
+    def tail(mode: str) -> list[int]:
+        return list(tokenizer(continuation(problem, mode), add_special_tokens=False)["input_ids"])
+
+    first, rest = list(tokenizer(problem.question)["input_ids"]), tail("none" if mode == "none" else "cot")
+    drawn = np.random.default_rng(problem.line)
+    if mode == "cut":
+        rest = rest[: len(tail("none"))]
+    elif mode == "shuffled":
+        rest = [rest[place] for place in drawn.permutation(len(rest))]
+    elif mode == "random":
+        rest = drawn.choice(_ordinary(Path(folder)), len(rest)).tolist()
+    return [*first, *rest], len(first)
+
+
+def unfit(folder: str | Path, rows: Sequence[Problem], modes: Sequence[str]) -> dict[int, str]:
+    """The problems that a model has no room for, by line, and why; its weights are not loaded."""
+    config = _config(Path(folder))
+    room = getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None) or 2**62
+    found = {}
+    for problem in rows:
+        lengths = [len(tokens_of(folder, problem, mode)[0]) for mode in modes]
+        if max(lengths) > room:
+            found[problem.line] = f"it has {max(lengths):,} tokens, {Path(folder).name} has room for {room:,}"
+        elif min(lengths) < 2:
+            found[problem.line] = "it has fewer than two tokens"
+    return found
+
+
+def shared_problems(
+    data: str | Path, folders: Sequence[str | Path], modes: Sequence[str], limit: int | None = None
+) -> tuple[list[Problem], list[Skipped]]:
+    """The problems that every model has room for, so that all are measured on the same ones; and the other rows."""
+    rows, skipped = problems(data, limit)
+    for folder in folders:
+        large = unfit(folder, rows, modes)
+        skipped += [Skipped(line, why) for line, why in large.items()]
+        rows = [row for row in rows if row.line not in large]
+    require(len(rows) > 0, f"a problem or more fits every model: {data} has none; give shorter ones")
+    return rows, sorted(skipped)
+
+
+def _layers(model: Any, ids: list[int], first: int) -> Float[np.ndarray, "kind layer head"]:
+    """Every layer's attention, reduced while the forward pass is there; the head over the vocabulary is not asked."""
+    torch, found = _library("torch"), []
 
     def hook(module, inputs, output):
         weights = output[1] if isinstance(output, tuple) and len(output) > 1 else None
         if weights is not None and weights.ndim == 4:
-            found.append(reduced(weights[0]))
+            found.append(np.stack([_reduced(head, first) for head in weights[0]], axis=-1))
 
     attentive = [module for module in model.modules() if type(module).__name__.endswith("Attention")]
     handles = [module.register_forward_hook(hook) for module in attentive]
     try:
-        with _library("torch").no_grad():
-            model(input_ids=ids, use_cache=False)
+        with torch.no_grad():
+            device = next(model.parameters()).device
+            model.base_model(input_ids=torch.tensor([ids], device=device), use_cache=False)
     finally:
         for handle in handles:
             handle.remove()
     require(len(found) > 0, f"a model shows its attention maps: {type(model).__name__} does not; use another")
-    return np.stack(found)
+    return np.stack(found, axis=1)
 
 
-def _reduced(attention: Any, start: int, reduce: str) -> Float[np.ndarray, " head"]:
-    """One layer's maps [head, query, source] to a number per head."""
+def _reduced(attention: Any, first: int) -> Float[np.ndarray, " kind"]:
+    """One head's map [query, source] to four numbers, in float64: sums over hundreds of sources."""
     torch = _library("torch")
-    share = attention.float()[:, start:]
-    entropy = -torch.xlogy(share, share).sum(-1)
-    log = torch.log(torch.arange(start + 1, attention.shape[1] + 1, device=share.device).float())
-    ratio = entropy / log
-    return (ratio.min(-1).values if reduce == "min" else ratio.mean(-1)).cpu().numpy()
+    share = attention[1:].double()
+    ratio = -torch.xlogy(share, share).sum(-1) / torch.arange(2, len(attention) + 1, device=share.device).double().log()
+    answer = ratio[max(first, 1) - 1 :]
+    return torch.stack([ratio.min(), ratio.mean(), answer.min(), answer.mean()]).cpu().numpy()
+
+
+def weights_hash(folder: Path) -> str:
+    """What a model's folder holds, file by file: other weights under the same name are another model."""
+    _config(folder)
+    return _hashed(*map(_stamp, sorted({path for pattern in FILES for path in folder.glob(pattern)})))
+
+
+def file_hash(path: str | Path) -> str:
+    """What a file holds."""
+    require(Path(path).is_file(), f"problems are a file of JSON lines or Parquet: {path} is none; check the path")
+    return _hashed(_stamp(Path(path)))
+
+
+def _stamp(path: Path) -> tuple[str, int, int]:
+    return str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns
+
+
+@functools.lru_cache(maxsize=16)
+def _hashed(*files: tuple[str, int, int]) -> str:
+    digest = hashlib.sha256()
+    for path, _, _ in files:
+        with open(path, "rb") as file:
+            digest.update(Path(path).name.encode() + b"\0" + hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()[:16]
 
 
 def _library(name: str) -> Any:
@@ -118,16 +176,36 @@ def _library(name: str) -> Any:
         raise SpecError(f"pretrained models need {name}, which is missing; pip install 'sorites[llm]'") from None
 
 
-@functools.lru_cache(maxsize=1)
-def _load(folder: Path):
-    """Model and tokenizer of a local folder, with attention that returns its weights; the last one stays loaded."""
-    torch, transformers = _library("torch"), _library("transformers")
+def _opened(folder: Path, what: str, **choices: Any) -> Any:
     require((folder / "config.json").is_file(), f"a model is a local folder with config.json: {folder}; give one")
+    transformers = _library("transformers")
+    transformers.utils.logging.disable_progress_bar()  # standard error has ours
     try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        model = transformers.AutoModelForCausalLM.from_pretrained(
-            folder, local_files_only=True, attn_implementation="eager", dtype="auto"
-        )
-    except (OSError, ValueError, ImportError) as error:
-        raise SpecError(f"{folder} cannot be read as a language model ({str(error).splitlines()[0]})") from None
-    return model.to("cuda" if torch.cuda.is_available() else "cpu").eval(), tokenizer
+        return getattr(transformers, what).from_pretrained(folder, local_files_only=True, **choices)
+    except (OSError, ValueError, ImportError, KeyError) as error:
+        reason = (str(error).splitlines() or [""])[0]
+        raise SpecError(f"{folder} cannot be read as a language model ({reason}); give another folder") from None
+
+
+@functools.lru_cache(maxsize=16)
+def _config(folder: Path) -> Any:
+    return _opened(folder, "AutoConfig")
+
+
+@functools.lru_cache(maxsize=16)
+def _tokenizer(folder: Path) -> Any:
+    return _opened(folder, "AutoTokenizer")
+
+
+@functools.lru_cache(maxsize=16)
+def _ordinary(folder: Path) -> np.ndarray:
+    """The tokens that stand for text."""
+    tokenizer = _tokenizer(folder)
+    return np.setdiff1d(np.arange(len(tokenizer)), tokenizer.all_special_ids)
+
+
+@functools.lru_cache(maxsize=1)
+def _model(folder: Path) -> Any:
+    """With attention that returns its weights; the last one stays loaded."""
+    model = _opened(folder, "AutoModelForCausalLM", attn_implementation="eager", dtype="auto", use_safetensors=True)
+    return model.to("cuda" if _library("torch").cuda.is_available() else "cpu").eval()

@@ -28,6 +28,12 @@ class AbstractTask(eqx.Module):
         """Signs, unless a task says otherwise."""
         return Alphabet()
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """How each token number is written; no two alike, none with a space or a colon. Signs as bits, which parity
+        is the XOR of."""
+        return tuple(map(str, range(self.alphabet.vocab)))
+
     @abc.abstractmethod
     def draw(self, key: Key[Array, ""]) -> Secret:
         """The member's secret."""

@@ -85,6 +85,11 @@ class Boolean(AbstractTask):
         sizes = [self.sparsity >> level for level in range(1, depth + 1)]
         return Layout(self.bits, tuple(level + 1 for level, size in enumerate(sizes) for _ in range(size)))
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Parity as the XOR of bits; every other gate on truth values, so that 1 and 1 is 1."""
+        return ("0", "1") if self.gate.name == "parity" else ("1", "0")
+
     def draw(self, key: Key[Array, ""]) -> Int[Array, " secret"]:
         if self.secret is not None:
             return jnp.asarray(sorted(self.secret), jnp.int32)

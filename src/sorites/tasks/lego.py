@@ -146,6 +146,12 @@ class Lego(AbstractTask):
         words = self.vocabulary
         return Alphabet(words.size, signs=False, values=(words.first_value, words.first_value + words.values))
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """x3 g1 x0 - - says that x3 is action 1 of x0, - - - x3 2 that its value is 2."""
+        kinds = (("x", self.vocabulary.variables), ("g", self.vocabulary.actions), ("", self.vocabulary.values))
+        return (*(f"{letter}{number}" for letter, count in kinds for number in range(count)), "-")
+
     def draw(self, key: Key[Array, ""]) -> UInt32[Array, " word"]:
         return jax.random.key_data(key)
 
