@@ -6,6 +6,6 @@ from .endings import Halving as Halving
 from .grid import Grid as Grid
 from .grid import grid as grid
 from .plan import Plan as Plan
-from .sweep import plan_of as plan_of
-from .sweep import sweep as sweep
+from .sweeping import plan_of as plan_of
+from .sweeping import sweep as sweep
 from .table import Table as Table

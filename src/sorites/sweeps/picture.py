@@ -60,14 +60,14 @@ def _medians(axes: Any, places: np.ndarray, here: Any, label: str | None) -> Non
     (line,) = axes.plot(places, middle, marker="o", markersize=4, label=label)
     beyond = np.isnan(middle)
     axes.plot(places[beyond], bound[beyond], linestyle="", marker="^", fillstyle="none", color=line.get_color())
-    axes.set_yscale("log")
+    if np.nanmax(np.where(beyond, bound, middle)) > 0:
+        axes.set_yscale("log")
     whole = np.isfinite(high) & (low > 0)
     axes.vlines(places[whole], low[whole], high[whole], color=line.get_color(), alpha=0.6)
     start = np.where(low > 0, low, np.where(beyond, bound, middle))
     for place, first in zip(places[~np.isfinite(high)], start[~np.isfinite(high)], strict=True):
-        ends = ("data", axes.transData), axes.get_xaxis_transform()
         axes.annotate(
-            "", xy=(place, 1.0), xycoords=ends[1], xytext=(place, first), textcoords="data",
+            "", xy=(place, 1.0), xycoords=axes.get_xaxis_transform(), xytext=(place, first), textcoords="data",
             arrowprops={"arrowstyle": "-", "linestyle": ":", "color": line.get_color(), "alpha": 0.6},
         )  # fmt: skip
 

@@ -83,7 +83,7 @@ def spent(run: Run, history: History) -> Int[np.ndarray, "member stage"]:
     """Steps of every member in every stage, up to the goal where it was reached."""
     every = np.array([stage.evaluation.every for stage in run.stages])[history.stage - 1]
     trained = ~np.isnan(history.metrics["training.loss"]) * every[None]
-    solved = np.asarray(history.solved_at)
+    solved = np.asarray(history.solved_at, np.int64)
     before = np.cumsum(trained, axis=1) <= np.where(solved < 0, np.iinfo(np.int64).max, solved)[:, None]
     found = np.stack([(trained * before)[:, history.stage == number].sum(axis=1) for number in _numbers(run)], axis=1)
     # The segment in which a member diverged measured nothing; its last stage takes what is missing.
