@@ -25,9 +25,10 @@ class Course:
         ending: AbstractEnding | None,
         weights: bool,
         mark: Path | None,
+        named: bool,
     ):
         self.runs, self.plan, self.store = runs, plan, store
-        self.ending, self.weights, self.mark = ending, weights, mark
+        self.ending, self.weights, self.mark, self.named = ending, weights, mark, named
         self.members = [(place, int(seed)) for place in range(len(runs)) for seed in seeds]
         self._row = {member: row for row, member in enumerate(self.members)}
 
@@ -68,7 +69,9 @@ class Course:
             share *= looks[number] / budget(runs[0])
             runs = [cut(run, looks[number]) for run in runs]
         which, seeds = [places[place] for place, _ in members], [seed for _, seed in members]
-        ids = [each.id for each in identities([runs[place] for place in which], seeds)]
+        ids = []
+        if self.named:
+            ids = [each.id for each in identities([runs[place] for place in which], seeds)]
         root = None if self.store is None else self.store.root.absolute()
         rows = [self._row[member] for member in members]
         lists = map(tuple, (runs, which, seeds, rows, ids))

@@ -1,6 +1,7 @@
 """The plan of a sweep: which members share a compiled program, which train together, in what order, for how long."""
 
 import dataclasses
+import functools
 import time
 from collections.abc import Sequence
 
@@ -130,6 +131,7 @@ def even(members: Sequence, most: int) -> list[list]:
     return [list(members[ends[part] : ends[part + 1]]) for part in range(count)]
 
 
+@functools.cache
 def measured_speed(size: int = 512, seconds: float = 0.05) -> float:
     """Floating-point operations per second of a matrix product on this device."""
     matrix = jnp.ones((size, size))

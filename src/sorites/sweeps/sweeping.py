@@ -71,7 +71,8 @@ def sweep(
     crew = _crew(engine, processes, address, resources, store, progress, start)
     try:
         with _marked(store, crew) as mark:
-            course = Course(runs, list(seeds), plan, store, ending, weights, mark)
+            named = store is not None or not isinstance(crew, Here)  # who compares ids, or stores by them
+            course = Course(runs, list(seeds), plan, store, ending, weights, mark, named)
             taken = 0 if store is None else store.taken
             parts, failed = course.run(Drive(crew, watch, members=plan.members))
             taken = 0 if store is None else store.taken - taken
