@@ -61,6 +61,7 @@ def store(members: int) -> dict:
         seeds = np.arange(first, first + 1000)
         shelf.put([run] * 1000, seeds.tolist(), some.__class__(**{**some.__dict__, "seeds": seeds}), None, 1.0)
     found: dict = {"members": members, "folders": len(shelf.folders())}
+    by_step = 'SELECT step, avg("rolled.answer") AS answer FROM history GROUP BY step'
     sentences = {
         "list": lambda: list_runs(so.Store(root)),
         "query members": lambda: query(so.Store(root), "SELECT avg(samples) AS chains, count(*) AS n FROM members"),
