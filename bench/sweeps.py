@@ -65,9 +65,7 @@ def store(members: int) -> dict:
     sentences = {
         "list": lambda: list_runs(so.Store(root)),
         "query members": lambda: query(so.Store(root), "SELECT avg(samples) AS chains, count(*) AS n FROM members"),
-        "query history": lambda: query(
-            so.Store(root), 'SELECT step, avg("rolled.answer") AS a FROM history GROUP BY step'
-        ),
+        "query history": lambda: query(so.Store(root), by_step),
     }
     for name, ask in sentences.items():
         found[name] = round(timed(ask)[1], 3)
