@@ -2,6 +2,8 @@
 
 import dataclasses
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -329,3 +331,21 @@ def test_the_tally_counts(grid):
     assert [each.done for each in seen if not each.running] == [12]
     assert seen[-1].members == 12
     assert dataclasses.is_dataclass(seen[-1])
+
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_example_plans(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    path = str(ROOT / "examples" / "sweep" / "rates_and_noise.py")
+    assert main(["sweep", path, "--dry-run", "--json", "-"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["members"], len(found["programs"])) == (320, 1)
+
+
+def test_the_documented_sweep_plans():
+    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "sweeps.md").read_text(), flags=re.DOTALL)
+    names: dict = {}
+    exec(block.split("table = ")[0], names)
+    assert plan_of(names["grid"], range(2))[2].members == 10

@@ -60,11 +60,10 @@ class Cluster:
         return self._ray.wait(list(handles), timeout=seconds)[0] if handles else []
 
     def outcome(self, handle: Any) -> Outcome:
-        errors = self._ray.exceptions
         try:
             return self._ray.get(handle)
-        except errors.RayTaskError as error:
-            raise error.as_instanceof_cause() from None
+        except self._ray.exceptions.RayTaskError as error:
+            raise (error.cause if isinstance(error.cause, Exception) else error) from None
 
     def lost(self, error: Exception) -> bool:
         errors = self._ray.exceptions

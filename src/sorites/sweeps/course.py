@@ -30,6 +30,7 @@ class Course:
         self.runs, self.plan, self.store = runs, plan, store
         self.ending, self.weights, self.mark, self.named = ending, weights, mark, named
         self.members = [(place, int(seed)) for place in range(len(runs)) for seed in seeds]
+        self.taken = 0  # members that were in the store; at every look anew
         self._row = {member: row for row, member in enumerate(self.members)}
 
     def run(self, drive: Drive) -> tuple[list[Part], tuple[tuple[int, str], ...]]:
@@ -44,6 +45,7 @@ class Course:
                     failed.append((len(job.seeds), outcome))
                     alive -= set(job.rows)
                 else:
+                    self.taken += outcome.taken
                     self._stored(job, outcome)
                     brought.append(Part(job, outcome))
             going_on = self._going_on(brought, number)

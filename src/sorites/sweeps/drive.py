@@ -86,6 +86,8 @@ class Drive:
                 ahead.remove(job)
                 running[self.crew.begin(job)] = job
             self._tell(running, ahead, later)
+            if not running:  # everybody waits: for a pause to end, or for a node to come
+                time.sleep(0.05)
             for handle in self.crew.finished(list(running), 0.5):
                 job = running.pop(handle)
                 try:

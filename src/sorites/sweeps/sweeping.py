@@ -73,10 +73,9 @@ def sweep(
         with _marked(store, crew) as mark:
             named = store is not None or not isinstance(crew, Here)  # who compares ids, or stores by them
             course = Course(runs, list(seeds), plan, store, ending, weights, mark, named)
-            taken = 0 if store is None else store.taken
             parts, failed = course.run(Drive(crew, watch, members=plan.members))
-            taken = 0 if store is None else store.taken - taken
-            return Table(rows_of(points, course.members, plan, parts), tuple(points[0]), tuple(parts), failed, taken)
+            members = rows_of(points, course.members, plan, parts)
+            return Table(members, tuple(points[0]), tuple(parts), failed, course.taken)
     finally:
         crew.close()
 

@@ -15,7 +15,7 @@ from ..training import History, Run, train
 from ..training.progress import Listener
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Job:
     """An ensemble to be trained: run `which[i]` from seed `seeds[i]`."""
 
@@ -52,6 +52,7 @@ class Outcome:
     history: History
     seconds: list[float | None]  # of each member, its share
     stored: bool
+    taken: int = 0  # members that were in the store
     models: Any = None  # where they are wanted and could not be stored
 
 
@@ -64,12 +65,13 @@ def work(job: Job, store: Store | None = None, progress: Listener | None = None)
     if store is None and job.root is not None and (job.mark is None or job.mark.exists()):
         store = Store(job.root)
     if store is not None:
+        taken = store.taken
         history = store.histories(runs, job.seeds, progress=progress, weights=job.weights)
-        return Outcome(history, store.seconds(job.ids), True)
+        return Outcome(history, store.seconds(job.ids), True, store.taken - taken)
     trained = train(runs, job.seeds, progress=progress)
     share = (time.perf_counter() - begun) / len(job.seeds)
     models = jax.tree.map(np.asarray, trained.models) if job.weights and job.root is not None else None
-    return Outcome(trained.history, [share] * len(job.seeds), False, models)
+    return Outcome(trained.history, [share] * len(job.seeds), False, models=models)
 
 
 def verified(job: Job) -> Job:
