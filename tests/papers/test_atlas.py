@@ -37,6 +37,9 @@ class Scripted:
     def __init__(self, good):
         self.good, self.seeds = good, []
 
+    def keep(self, spec, make, like=None):
+        raise AssertionError
+
     def train(self, runs, seeds, *, keep=()):
         self.seeds += list(seeds)
         each = runs if isinstance(runs, list) else [runs] * len(seeds)

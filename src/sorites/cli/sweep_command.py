@@ -48,7 +48,7 @@ def execute(options: Any) -> int:
         there = {each for folder in found for each in folder.ids}
         wanted = {each.id for run in runs for each in identities(run, seeds)}
         require(
-            bool(there & wanted) or any((store.root / "checkpoints").glob("*.npz")),
+            bool(there & wanted) or bool(ending and there) or any((store.root / "checkpoints").glob("*.npz")),
             f"--resume goes on with a sweep: {store.root} has no member of this one; check --store, or leave it out",
         )
     with _live(options, plan) as (watch, progress):

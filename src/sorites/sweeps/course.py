@@ -1,5 +1,6 @@
 """A sweep on its way: jobs out of the plan, look by look where there is an ending, and who goes on after each."""
 
+import functools
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from .drive import Drive
 from .endings import AbstractEnding, budget, cut, goal_values
 from .plan import Ensemble, Plan
 from .rows import Part
-from .work import Job, Outcome
+from .work import Job, Outcome, work
 
 
 class Course:
@@ -40,7 +41,8 @@ class Course:
         alive = set(range(len(self.members)))
         for number in range(max(len(self._looks(each.number)) for each in self.plan.programs) + 1):
             brought = []
-            for job, outcome in drive([job for each in self.plan.ensembles for job in self._jobs(each, number, alive)]):
+            jobs = [job for each in self.plan.ensembles for job in self._jobs(each, number, alive)]
+            for job, outcome in drive(jobs, self._there):
                 if isinstance(outcome, str):
                     failed.append((len(job.seeds), outcome))
                     alive -= set(job.rows)
@@ -52,6 +54,17 @@ class Course:
             parts += [part for part in (each.without(going_on) for each in brought) if len(part.rows)]
             alive = going_on
         return parts, tuple(failed)
+
+    def _there(self, job: Job) -> Outcome | None:
+        """What is in the store as a whole: nobody is sent for it."""
+        if self.store is None or not set(job.ids) <= self._known:
+            return None
+        return work(job, self.store)
+
+    @functools.cached_property
+    def _known(self) -> set[str]:
+        assert self.store is not None
+        return {each for folder in self.store.folders() if folder.holds((), self.weights) for each in folder.ids}
 
     def _looks(self, program: int) -> list[int]:
         if self.ending is None:

@@ -74,7 +74,20 @@ class Drive:
     spent: float = 0.0  # expected seconds of what is done
     warm: set[int] = dataclasses.field(default_factory=set)  # programs that have been compiled
 
-    def __call__(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Outcome | str]]:
+    def __call__(
+        self, jobs: Sequence[Job], there: Callable[[Job], Outcome | None]
+    ) -> Iterator[tuple[Job, Outcome | str]]:
+        missing = []
+        for job in jobs:
+            outcome = there(job)
+            if outcome is None:
+                missing.append(job)
+            else:
+                self.done += len(job.seeds)
+                yield job, outcome
+        yield from self._work(missing)
+
+    def _work(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Outcome | str]]:
         ahead = collections.deque([*self._warming(jobs), *jobs])
         later: list[tuple[float, Job]] = []
         running: dict[Any, Job] = {}
