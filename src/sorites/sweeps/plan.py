@@ -20,7 +20,7 @@ MOST = 1024  # members of one ensemble on a CPU
 MOST_TOGETHER = 4096  # and on an accelerator
 FEW = 8  # of large models on a CPU, which train for longer
 COMPILING = 3.0  # seconds of a stage's program, roughly
-TOKEN = 6e-9  # seconds per token of a chain beside the matrix products, measured on one core
+TOKEN = 2e-9  # seconds per token of a chain beside the matrix products, roughly what one core takes
 
 
 @dataclasses.dataclass(frozen=True)

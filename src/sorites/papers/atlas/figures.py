@@ -87,6 +87,9 @@ def _told(row: dict[str, Any]) -> str:
 
 def _find_icot(frames: Frames, size: Internalising) -> str:
     rows = {row["labels"][0]: row for row in summary(frames)}
+    said = f"One pass, at the goal (95 %): {'; '.join(map(_told, rows.values()))}"
+    if not {"log-icot", "padded"} <= set(rows):
+        return f"{said}."
     staged, answer = rows["log-icot"], rows["padded"]
     stages = int(np.log2(size.sparsity))
     if staged["low"] > answer["high"]:
@@ -99,7 +102,7 @@ def _find_icot(frames: Frames, size: Internalising) -> str:
         verdict = (
             f"whether a GPT internalises in log2 k = {stages} stages cannot be told from {staged['members']} members"
         )
-    return f"One pass, at the goal (95 %): {'; '.join(map(_told, rows.values()))}: {verdict}."
+    return f"{said}: {verdict}."
 
 
 def _find_rl(frames: Frames, size: Rewarded) -> str:

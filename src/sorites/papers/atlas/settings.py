@@ -26,6 +26,9 @@ from .trials import Arm
 
 SHUFFLED = "shuffled labels"
 LOSS = CrossEntropy()
+WAYS = ("absent", "padded", "icot", "log-icot", "forced, then log-icot")
+TEACHINGS = ("teacher-forcing", "self-training", "process-reward", "outcome-reward")
+STARTS = ("from scratch", "after forcing")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,10 +48,14 @@ class Internalising:
     tuning: int = 3
     seeds: int = 16
 
-    ARMS = ("absent", "padded", "icot", "log-icot", "forced, then log-icot")
+    ways: tuple[str, ...] = WAYS
+
+    def __post_init__(self):
+        for name in self.ways:
+            require(name in WAYS, f"a way is one of {'; '.join(WAYS)}: ways={name!r}; use one of these")
 
     def arms(self) -> list[Arm]:
-        return [Arm((name,), functools.partial(self.run, name), rates=self.rates) for name in self.ARMS]
+        return [Arm((name,), functools.partial(self.run, name), rates=self.rates) for name in self.ways]
 
     def run(self, name: str, rate: float) -> Run:
         flat = name == "absent"
@@ -90,14 +97,17 @@ class Rewarded:
     tuning: int = 3
     seeds: int = 16
 
-    TEACHINGS = ("teacher-forcing", "self-training", "process-reward", "outcome-reward")
-    STARTS = ("from scratch", "after forcing")
+    teachings: tuple[str, ...] = TEACHINGS
+
+    def __post_init__(self):
+        for name in self.teachings:
+            require(name in TEACHINGS, f"a teaching is one of {', '.join(TEACHINGS)}: teachings={name!r}; use one")
 
     def arms(self) -> list[Arm]:
         return [
             Arm((teaching, start), functools.partial(self.run, teaching, start), rates=self.rates)
-            for teaching in self.TEACHINGS
-            for start in self.STARTS
+            for teaching in self.teachings
+            for start in STARTS
         ]
 
     def run(self, teaching: str, start: str, rate: float) -> Run:
@@ -193,17 +203,17 @@ PRICES = ("solved", "samples", "labels", "thoughts", "flops", "passes")
 FEW = {"steps": 50, "every": 25, "tuning": 1, "seeds": 2, "rates": (1e-3, 3e-3)}
 SIZES = {
     "gpt-icot": {
-        "tiny": Internalising(6, 4, 1, 2, 16, 16, **FEW),  # pyright: ignore
+        "tiny": Internalising(6, 4, 1, 2, 16, 16, ways=("padded", "log-icot"), **FEW),  # pyright: ignore
         "quick": Internalising(8, 4, 2, 4, 32, 128, 2400, tuning=2, seeds=16),
         "paper": Internalising(),
     },
     "lego-rl": {
-        "tiny": Rewarded(width=16, hidden=32, batch=16, forced=25, **FEW),  # pyright: ignore
+        "tiny": Rewarded(width=16, hidden=32, batch=16, forced=25, teachings=("self-training",), **FEW),  # pyright: ignore
         "quick": Rewarded(steps=600, tuning=2, seeds=16),
         "paper": Rewarded(length=5, variables=12, width=128, hidden=512, steps=8000, forced=200, seeds=64),
     },
     "cells": {
-        "tiny": Matrix(("parity",), ("gated", "positional", "decoder"), ("direct", "teacher-forcing", SHUFFLED), 6, 4, (1.0, 3.0), 25, 1, 3),
+        "tiny": Matrix(("parity",), ("gated", "decoder"), ("teacher-forcing", SHUFFLED), 6, 4, (1.0, 3.0), 25, 1, 2),
         "quick": Matrix(),
         "paper": Matrix(
             ("parity",), ("gated", "open-gates", "positional", "gpt"),
