@@ -6,7 +6,7 @@ import functools
 import numpy as np
 
 from ...errors import require
-from ...models import decoder, gpt
+from ...models import MODELS, decoder, gpt
 from ...probes import Loss, Outcome
 from ...supervision import (
     CrossEntropy,
@@ -29,6 +29,11 @@ LOSS = CrossEntropy()
 WAYS = ("absent", "padded", "icot", "log-icot", "forced, then log-icot")
 TEACHINGS = ("teacher-forcing", "self-training", "process-reward", "outcome-reward")
 STARTS = ("from scratch", "after forcing")
+PAIRS = (
+    *(f"parity/{name}" for name in ("gated", "reader", "open-gates", "positional", "perceptron", "gpt")),
+    "composition/gpt",
+    "lego/decoder",
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -156,8 +161,7 @@ class Matrix:
     (direct) is the control without curriculum, in which padded thoughts are pause tokens. Rates are the model's own
     times `factors`. price: what the colours show beside success."""
 
-    tasks: tuple[str, ...] = ("parity", "composition", "lego")
-    models: tuple[str, ...] = ("gated", "reader", "open-gates", "positional", "perceptron", "gpt", "decoder")
+    pairs: tuple[str, ...] = PAIRS  # task/model
     supervisions: tuple[str, ...] = (*SUPERVISIONS, SHUFFLED)
     bits: int = 8
     sparsity: int = 4
@@ -168,15 +172,19 @@ class Matrix:
     price: str = "solved"
 
     def __post_init__(self):
-        for name in self.tasks:
-            require(name in COUNTED, f"a task is one of {', '.join(COUNTED)}: tasks={name!r}; use one of these")
+        for name in self.pairs:
+            task, _, model = name.partition("/")
+            good = task in COUNTED and model in MODELS
+            require(
+                good, f"a pair is task/model, as in `sorites list cells`: pairs={name!r}; write for example parity/gpt"
+            )
         for name in self.supervisions:
             known = (*SUPERVISIONS, SHUFFLED)
             require(name in known, f"a supervision is one of {', '.join(known)}: supervisions={name!r}; use one")
         require(self.price in PRICES, f"a price is one of {', '.join(PRICES)}: price={self.price!r}; use one of these")
 
     def arms(self) -> list[Arm]:
-        return [self.arm(t, m, s) for t in self.tasks for m in self.models for s in self.supervisions]
+        return [self.arm(*pair.split("/"), each) for pair in self.pairs for each in self.supervisions]
 
     def arm(self, task: str, model: str, supervision: str) -> Arm:
         found = cell(task, model, "teacher-forcing" if supervision == SHUFFLED else supervision)
@@ -213,10 +221,10 @@ SIZES = {
         "paper": Rewarded(length=5, variables=12, width=128, hidden=512, steps=8000, forced=200, seeds=64),
     },
     "cells": {
-        "tiny": Matrix(("parity",), ("gated", "decoder"), ("teacher-forcing", SHUFFLED), 6, 4, (1.0, 3.0), 25, 1, 2),
+        "tiny": Matrix(("parity/gated", "parity/decoder"), ("teacher-forcing", SHUFFLED), 6, 4, (1.0, 3.0), 25, 1, 2),
         "quick": Matrix(),
         "paper": Matrix(
-            ("parity",), ("gated", "open-gates", "positional", "gpt"),
+            ("parity/gated", "parity/open-gates", "parity/positional", "parity/gpt"),
             ("direct", "teacher-forcing", "log-icot", "process-reward", "outcome-reward"), 16, 8, steps=4000, tuning=4, seeds=64,
         ),
     },

@@ -28,8 +28,9 @@ def trains(task: str, model: str, supervision: str) -> bool:
 
 
 def sweep() -> so.Grid:
-    axes = {"task": SIZE.tasks, "model": SIZE.models, "supervision": SIZE.supervisions, "factor": SIZE.factors}
-    return so.grid(taught, **axes).where(trains)
+    tasks, models = zip(*(pair.split("/") for pair in SIZE.pairs), strict=True)
+    every = so.grid(taught, supervision=SIZE.supervisions, factor=SIZE.factors)
+    return every.zipped(task=tasks, model=models).where(trains)
 
 
 seeds = range(SIZE.seeds)
