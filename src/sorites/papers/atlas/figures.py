@@ -110,38 +110,40 @@ def _find_rl(frames: Frames, size: Rewarded) -> str:
 
 
 def _draw_cells(frames: Frames, size: Matrix):
-    """Rows are task and model, columns supervisions; colour is success or a price, the number how many of the members
-    reached the goal, a dash a refusal."""
-    price = size.price
-    rows = summary(frames, "samples" if price in ("solved", "passes") else price)
+    """Rows are task and model, columns supervisions: success, and what it took of three prices. Every field says how many
+    of its members reached the goal; a dash is a refusal, a field without colour a median beyond the budget."""
+    rows = summary(frames)
     across = list(dict.fromkeys(row["labels"][2] for row in rows))
     down = list(dict.fromkeys(row["labels"][:2] for row in rows if row["members"]))
+    figure = new_figure(2 * (1.8 + 0.55 * len(across)), 2 * (1.7 + 0.34 * len(down)))
+    panels: Any = figure.subplots(2, 2, sharex=True, sharey=True)
+    for axes, price in zip(panels.flat, ("solved", "samples", "labels", "flops"), strict=True):
+        _panel(axes, summary(frames, "samples" if price == "solved" else price), price, across, down)
+    for axes in panels[1]:
+        axes.set_xticks(range(len(across)), across, rotation=35, ha="right")
+        axes.set(xlabel="supervision")
+    for axes in panels[:, 0]:
+        axes.set_yticks(range(len(down)), [f"{task} · {model}" for task, model in down])
+    return figure
+
+
+def _panel(axes: Any, rows: list[dict[str, Any]], price: str, across: list[str], down: list[tuple[str, ...]]) -> None:
     values = np.full((len(down), len(across)), np.nan)
-    figure = new_figure(2.6 + 0.85 * len(across), 1.6 + 0.34 * len(down))
-    axes: Any = figure.subplots()
     for row in rows:
         if row["labels"][:2] not in down:  # a model that reads no chain of the task
             continue
-        place = down.index(row["labels"][:2]), across.index(row["labels"][2])
-        text = "–"
+        place, text = (down.index(row["labels"][:2]), across.index(row["labels"][2])), "–"
         if row["members"]:
-            middle = row["median"].value
-            shown = {"solved": row["solved"] / row["members"], "passes": row["passes"]}
-            values[place] = (
-                shown[price] if price in shown else np.log10(max(middle, 1)) if np.isfinite(middle) else np.nan
-            )
-            text = f"{row['solved']}/{row['members']}"
-        axes.text(place[1], place[0], text, ha="center", va="center", fontsize=7,
-                  bbox={"facecolor": "white", "alpha": 0.65, "edgecolor": "none", "pad": 1}, color="black" if row["members"] else QUIET)  # fmt: skip
+            middle, text = row["median"].value, f"{row['solved']}/{row['members']}"
+            cost = np.log10(max(middle, 1)) if np.isfinite(middle) else np.nan
+            values[place] = row["solved"] / row["members"] if price == "solved" else cost
+        axes.text(place[1], place[0], text, ha="center", va="center", fontsize=6, color="black" if row["members"] else QUIET,
+                  bbox={"facecolor": "white", "alpha": 0.65, "edgecolor": "none", "pad": 0.6})  # fmt: skip
     limits = (0.0, 1.0) if price == "solved" else (None, None)
     image = axes.imshow(values, aspect="auto", vmin=limits[0], vmax=limits[1])
     axes.grid(False)
-    axes.set_xticks(range(len(across)), across, rotation=35, ha="right")
-    axes.set_yticks(range(len(down)), [f"{task} · {model}" for task, model in down])
-    words = {"solved": "share of members at the goal", "passes": "forward passes per answer"}
-    figure.colorbar(image, ax=axes, label=words.get(price, f"log10 of {price} to the goal, median"))
-    axes.set(title=f"{size.seeds} members each, at the best of {len(size.factors)} rates", xlabel="supervision")
-    return figure
+    axes.set_title("share at the goal" if price == "solved" else f"{price} to the goal, median, log10")
+    axes.figure.colorbar(image, ax=axes)
 
 
 def _find_cells(frames: Frames, size: Matrix) -> str:

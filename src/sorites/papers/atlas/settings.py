@@ -159,7 +159,7 @@ def _staged(
 class Matrix:
     """Cells of task x model x supervision, and as a control teacher forcing on shuffled labels; the answer alone
     (direct) is the control without curriculum, in which padded thoughts are pause tokens. Rates are the model's own
-    times `factors`. price: what the colours show beside success."""
+    times `factors`."""
 
     pairs: tuple[str, ...] = PAIRS  # task/model
     supervisions: tuple[str, ...] = (*SUPERVISIONS, SHUFFLED)
@@ -169,7 +169,6 @@ class Matrix:
     steps: int = 0  # of a stage; 0: the model's own
     tuning: int = 2
     seeds: int = 16
-    price: str = "solved"
 
     def __post_init__(self):
         for name in self.pairs:
@@ -181,7 +180,6 @@ class Matrix:
         for name in self.supervisions:
             known = (*SUPERVISIONS, SHUFFLED)
             require(name in known, f"a supervision is one of {', '.join(known)}: supervisions={name!r}; use one")
-        require(self.price in PRICES, f"a price is one of {', '.join(PRICES)}: price={self.price!r}; use one of these")
 
     def arms(self) -> list[Arm]:
         return [self.arm(*pair.split("/"), each) for pair in self.pairs for each in self.supervisions]
@@ -207,7 +205,6 @@ class Matrix:
         return Run(run.model, [dataclasses.replace(run.stages[0], taught=terms)], run.goal)
 
 
-PRICES = ("solved", "samples", "labels", "thoughts", "flops", "passes")
 FEW = {"steps": 50, "every": 25, "tuning": 1, "seeds": 2, "rates": (1e-3, 3e-3)}
 SIZES = {
     "gpt-icot": {
