@@ -88,7 +88,7 @@ def heat_map(table: "Table", x: str, y: str, color: str | None, ax: Any) -> "Fig
     with style():
         width = max(4.8, min(12.0, 1.8 + 0.6 * len(across)))
         axes: Any = new_figure(width, max(3.2, 1.4 + 0.32 * len(up))).subplots() if ax is None else ax
-        limits = (0.0, 1.0) if color == "solved" else (None, None)
+        limits = (0.0, 1.0) if color == "solved" or np.isnan(shares).all() else (None, None)
         image = axes.imshow(shares, origin="lower", aspect="auto", vmin=limits[0], vmax=limits[1])
         axes.set_facecolor("#E4E3DE")  # a median beyond the budget has no colour
         axes.grid(False)

@@ -139,7 +139,7 @@ def _panel(axes: Any, rows: list[dict[str, Any]], price: str, across: list[str],
             values[place] = row["solved"] / row["members"] if price == "solved" else cost
         axes.text(place[1], place[0], text, ha="center", va="center", fontsize=6, color="black" if row["members"] else QUIET,
                   bbox={"facecolor": "white", "alpha": 0.65, "edgecolor": "none", "pad": 0.6})  # fmt: skip
-    limits = (0.0, 1.0) if price == "solved" else (None, None)
+    limits = (0.0, 1.0) if price == "solved" or np.isnan(values).all() else (None, None)
     image = axes.imshow(values, aspect="auto", vmin=limits[0], vmax=limits[1])
     axes.grid(False)
     axes.set_title("share at the goal" if price == "solved" else f"{price} to the goal, median, log10")
