@@ -1,6 +1,7 @@
 """`so.sweep`: runs by seeds, planned, trained, and gathered into one table."""
 
 import dataclasses
+import importlib.util
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -66,6 +67,10 @@ def sweep(
     nothing else. watch is told where the sweep stands, start is called in each new process, planned is what `plan_of`
     made of the same.
     """
+    require(  # before hours of training, not after
+        importlib.util.find_spec("polars") is not None,
+        "a table is made with polars, which is missing; install it, or use `train` and keep `History.save`",
+    )
     points, runs, plan = planned or plan_of(what, seeds, retire)
     require(ending is None or all(run.goal for run in runs), "an ending looks at the goal: a run has none; give it one")
     crew = _crew(engine, processes, address, resources, store, progress, start)
