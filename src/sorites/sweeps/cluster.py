@@ -26,7 +26,7 @@ class Cluster:
 
     def __init__(self, address: str | None = None, resources: Mapping[str, float] | None = None):
         try:
-            import ray
+            import ray  # pyright: ignore[reportMissingImports]
         except ImportError:
             raise SpecError("the engine ray needs Ray, which is missing; install sorites[ray], or use local") from None
         self._ray, self._mine = ray, not ray.is_initialized()
@@ -76,7 +76,7 @@ class Cluster:
 
 def labour(packed: bytes, sources: Sources) -> Outcome:
     """What a worker does; `packed` is this cluster's own transport, nothing that was stored."""
-    import ray
+    import ray  # pyright: ignore[reportMissingImports]
 
     use_compilation_cache()
     for name, text in sources:

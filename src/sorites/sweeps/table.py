@@ -14,7 +14,7 @@ from .rows import Part
 
 if TYPE_CHECKING:
     import matplotlib.figure
-    import pandas
+    import pandas  # pyright: ignore[reportMissingImports]
     import polars
 
 COSTS = ("samples", "labels", "thoughts", "flops", "solved_at")  # to the goal, or to the end where it was not reached
@@ -61,7 +61,7 @@ class Table:
     def pandas(self) -> "pandas.DataFrame":
         """The members."""
         try:
-            import pandas as pd
+            import pandas as pd  # pyright: ignore[reportMissingImports]
         except ImportError:
             require(
                 False, "a pandas frame needs pandas, which is missing; install it, or use .members, which is polars"
