@@ -27,7 +27,8 @@ def execute(options: Any) -> int:
     module, name = module_of(path, "sweep"), name or "sweep"
     if not hasattr(module, name):
         raise nearest(f"name in {path}", name, [each for each in vars(module) if not each.startswith("_")])
-    what, ending = getattr(module, name), getattr(module, "ending", None)
+    what: Any = getattr(module, name)
+    ending = getattr(module, "ending", None)
     with own_errors(path):
         what = what() if callable(what) and not isinstance(what, Grid) else what
     known = ending is None or isinstance(ending, AbstractEnding)

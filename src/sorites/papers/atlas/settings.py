@@ -182,7 +182,8 @@ class Matrix:
             require(name in known, f"a supervision is one of {', '.join(known)}: supervisions={name!r}; use one")
 
     def arms(self) -> list[Arm]:
-        return [self.arm(*pair.split("/"), each) for pair in self.pairs for each in self.supervisions]
+        pairs = [pair.split("/") for pair in self.pairs]
+        return [self.arm(task, model, each) for task, model in pairs for each in self.supervisions]
 
     def arm(self, task: str, model: str, supervision: str) -> Arm:
         found = cell(task, model, "teacher-forcing" if supervision == SHUFFLED else supervision)
