@@ -21,6 +21,7 @@ _HOMES = {
     "Until Lab linear_icot log_icot stages train",
     "training.cells": "run_named",
     "store": "Store checkpoint",
+    "sweeps": "Futility Grid Halving Table grid sweep",
     "ledger": "Claim Comparison Erratum Evidence verify",
     "papers.paper": "Paper",
     "papers.figure": "Figure",

@@ -68,6 +68,12 @@ from .supervision import self_generated as self_generated
 from .supervision import teacher_forcing as teacher_forcing
 from .supervision import weighted as weighted
 from .supervision import without as without
+from .sweeps import Futility as Futility
+from .sweeps import Grid as Grid
+from .sweeps import Halving as Halving
+from .sweeps import Table as Table
+from .sweeps import grid as grid
+from .sweeps import sweep as sweep
 from .tasks import AbstractTask as AbstractTask
 from .tasks import Action as Action
 from .tasks import Alphabet as Alphabet

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from rich.console import Console
 
+from sorites.errors import SpecError
 from sorites.training import History
 
 NAN = np.nan
@@ -83,3 +84,13 @@ def test_a_level_that_a_stage_does_not_have_hides_nothing(history):
     levels = np.array([[[0.5, NAN], [0.9, NAN], [NAN, NAN]]] * 2, np.float32)
     padded = dataclasses.replace(history, metrics={"levels": levels}, diverged=np.array([False, False]))
     np.testing.assert_array_equal(padded.last("levels")[:, 0], np.float32([0.9, 0.9]))
+
+
+def test_histories_share_a_picture(trained):
+    figure = trained.history.plot("own.loss", label="one", log=True)
+    axes = figure.axes[0]
+    trained.history.plot("own.loss", ax=axes, label="two", log=True)
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["one", "two"]
+    assert axes.get_yscale() == "log"
+    with pytest.raises(SpecError, match="a metric is one of"):
+        trained.history.plot("own.los")

@@ -13,8 +13,9 @@ COMMANDS = {
     "verify": "check claims; any parameter of a claim is a flag",
     "figure": "draw a figure: PNG, PDF and the data as Parquet",
     "run": "train an ensemble from a file or from flags",
+    "sweep": "many runs by many seeds, on this machine or on a Ray cluster, and one table",
     "reproduce": "every claim and figure, then one page",
-    "runs": "what the store holds: list, show, diff, query, check, export, import",
+    "runs": "what the store holds: list, show, diff, query, check, compact, export, import",
     "data": "chains of a task as JSON lines, Parquet, or a folder that datasets.load_dataset opens",
     "score": "what an outside model wrote: right answers, first wrong thoughts, process reward",
     "export": "a trained GPT as a Hugging Face folder",
@@ -80,12 +81,26 @@ def build() -> argparse.ArgumentParser:
     made["run"].add_argument("--rate", type=float, help="default: the model's own")
     made["run"].add_argument("--goal", metavar="METRIC=VALUE", help="what counts as solved, as padded.answer=1")
     made["run"].add_argument("--seeds", metavar="N", default="8", help="members, default 8")
+    sweep = made["sweep"]
+    sweep.add_argument("file", metavar="FILE.py[:NAME]", help="a Grid, or a dict or list of Runs; default name: sweep")
+    sweep.add_argument("--engine", choices=("local", "ray"), default="local", help="this machine, or a Ray cluster")
+    sweep.add_argument("--address", metavar="A", help="of the Ray cluster, default one that is started here")
+    sweep.add_argument("--jobs", type=int, metavar="N", help="processes on this machine, default one per device")
+    sweep.add_argument("--seeds", metavar="N", help="members of every run, default the file's, else 8")
+    sweep.add_argument("--only", metavar="EXPR", help="points that fit, as 'bits=16, rate>=0.1, model=gpt|gated'")
+    sweep.add_argument("--limit", type=int, metavar="N", help="the first N points")
+    sweep.add_argument("--dry-run", action="store_true", help="print the plan, train nothing")
+    sweep.add_argument("--resume", action="store_true", help="refused where the store has none of the sweep")
+    sweep.add_argument("--weights", action="store_true", help="store the weights too, not the histories alone")
+    sweep.add_argument("--out", metavar="DIR", help="write members.parquet and evaluations.parquet there")
     made["reproduce"].add_argument("--paper", metavar="SLUG", help="one paper only")
     made["reproduce"].add_argument("--out", metavar="DIR", default="reproduction")
     made["reproduce"].add_argument(
         "--jobs", type=int, metavar="N", help="processes, default 2 where there are two cores"
     )
-    made["runs"].add_argument("action", choices=("list", "show", "diff", "query", "check", "export", "import"))
+    made["runs"].add_argument(
+        "action", choices=("list", "show", "diff", "query", "check", "compact", "export", "import")
+    )
     made["runs"].add_argument("arguments", nargs="*", metavar="ARG", help="ids, an SQL sentence, or paths")
     for name in ("data", "score"):
         made[name].add_argument("task", help="see: sorites list tasks; or FILE.py[:NAME] with a task of your own")

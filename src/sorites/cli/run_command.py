@@ -62,30 +62,36 @@ def from_file(spec: str, default: str = "run", kind: type | None = None) -> Any:
     word = f"a {kind.__name__.removeprefix('Abstract')}"
     path, _, name = spec.partition(":")
     name = name or default
-    if not Path(path).is_file() or Path(path).suffix != ".py":
-        raise SpecError(f"{word} is read from a Python file: {path!r} is none; check the path, which ends in .py")
-    loaded = importlib.util.spec_from_file_location(Path(path).stem, path)
-    assert loaded is not None
-    assert loaded.loader is not None
-    module = importlib.util.module_from_spec(loaded)
-    sys.modules[loaded.name] = module
-    sys.path.insert(0, str(Path(path).resolve().parent))  # as Python does with a script: its helpers lie beside it
-    with _own_errors(path):
-        loaded.loader.exec_module(module)
+    module = module_of(path, word)
     found = getattr(module, name, None)
     if found is None and hasattr(module, name):
         raise SpecError(f"{path}:{name} must be {word} or a function that returns one; it is None")
     if found is None:
         raise nearest(f"name in {path}", name, [each for each in vars(module) if not each.startswith("_")])
-    with _own_errors(path):
+    with own_errors(path):
         found = found() if callable(found) and not isinstance(found, kind) else found
     if not isinstance(found, kind):
         raise SpecError(f"{path}:{name} must be {word} or a function that returns one; it is a {type(found).__name__}")
     return found
 
 
+def module_of(path: str, what: str) -> Any:
+    """A person's file as a module."""
+    if not Path(path).is_file() or Path(path).suffix != ".py":
+        raise SpecError(f"{what} is read from a Python file: {path!r} is none; check the path, which ends in .py")
+    loaded = importlib.util.spec_from_file_location(Path(path).stem, path)
+    assert loaded is not None
+    assert loaded.loader is not None
+    module = importlib.util.module_from_spec(loaded)
+    sys.modules[loaded.name] = module
+    sys.path.insert(0, str(Path(path).resolve().parent))  # as Python does with a script: its helpers lie beside it
+    with own_errors(path):
+        loaded.loader.exec_module(module)
+    return module
+
+
 @contextmanager
-def _own_errors(path: str) -> Iterator[None]:
+def own_errors(path: str) -> Iterator[None]:
     """What a person's file raises is said in one sentence, with the line."""
     try:
         yield

@@ -1,4 +1,4 @@
-"""sorites runs list|show|diff|query|check|export|import"""
+"""sorites runs list|show|diff|query|check|compact|export|import"""
 
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ NEEDS = {
     "diff": (2, "two ids"),
     "query": (1, "one SQL sentence over the tables runs, members and history"),
     "check": (0, "nothing more"),
+    "compact": (0, "nothing more"),
     "export": (None, "a path, then ids (none: all)"),
     "import": (1, "a path: an archive made by export, or an .npz made by History.save"),
 }
@@ -40,6 +41,9 @@ def execute(options: Any) -> int:
         found = [{"path": str(each.path), "problem": each.problem} for each in shelf.check(store)]
         _print(options, found or [{"path": str(store.root), "problem": "none"}])
         return 1 if found else 0
+    if options.action == "compact":
+        before, after = shelf.compact(store)
+        return _print(options, {"folders": after, "before": before})
     if options.action == "export":
         return _print(options, {"written": str(shelf.export(store, given[1:], Path(given[0])))})
     return _print(options, {"adopted": shelf.adopt(store, Path(given[0]))})

@@ -8,6 +8,7 @@ from .catalogue import query as query
 from .catalogue import resolve as resolve
 from .catalogue import show_run as show_run
 from .catalogue import words as words
+from .compaction import compact as compact
 from .folder import Folder as Folder
 from .identity import Identity as Identity
 from .identity import checkpoint as checkpoint

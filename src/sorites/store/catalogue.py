@@ -137,6 +137,8 @@ def query(store: Store, sql: str) -> "polars.DataFrame":
     )
     tables: dict[str, pl.LazyFrame] = {"runs": list_runs(store).lazy()}
     for name, table in zip(("history", "members"), TABLES, strict=True):
+        if name not in sql.lower() and "show" not in words:  # 10^5 histories take their time
+            continue
         try:  # bytes whose hash is right
             frames = [
                 pl.read_parquet(io.BytesIO(folder.read(table))).lazy().with_columns(run=pl.lit(folder.path.name))

@@ -47,7 +47,7 @@ class Folder:
 
     @property
     def has_models(self) -> bool:
-        """An adopted .npz has none."""
+        """An adopted .npz has none, nor a sweep that keeps histories alone."""
         return MODEL in self.meta["files"]
 
     @property
@@ -60,9 +60,9 @@ class Folder:
         """Steps at which the weights are here, besides the last."""
         return set(self.meta.get("kept", ()))
 
-    def holds(self, keep: Sequence[int]) -> bool:
-        """Can members be taken from here, with their weights at these steps?"""
-        return self.has_models and set(keep) <= self.kept
+    def holds(self, keep: Sequence[int], weights: bool = True) -> bool:
+        """Can members be taken from here, with their weights at these steps, or their histories alone?"""
+        return (self.has_models if weights else self.has_tables) and set(keep) <= self.kept
 
     def read(self, name: str) -> bytes:
         """The bytes of a file, if they are still those that were written."""

@@ -67,14 +67,16 @@ def checkpoint(runs: Run | Sequence[Run], seeds: Sequence[int], folder: str | Pa
 
 def spec_record(members: Sequence[Identity]) -> dict[str, Any]:
     """What spec.json holds: each distinct run once, and which member is which run from which seed."""
+    distinct = {id(member.run): member.run for member in members}
+    texts = {key: canonical(run) for key, run in distinct.items()}
     runs: dict[str, Description] = {}
-    for member in members:
-        runs.setdefault(canonical(member.run), member.run)
+    for key, run in distinct.items():
+        runs.setdefault(texts[key], run)
     place = {text: index for index, text in enumerate(runs)}
     return {
         "schema": SCHEMA,
         "runs": list(runs.values()),
-        "members": [{"id": member.id, "seed": member.seed, "run": place[canonical(member.run)]} for member in members],
+        "members": [{"id": member.id, "seed": member.seed, "run": place[texts[id(member.run)]]} for member in members],
     }
 
 

@@ -27,12 +27,12 @@ class Loaded(NamedTuple):
 
 
 def load(folder: Folder, structure: Any, keep: Sequence[int] = ()) -> Kept:
-    """The members of a folder, their models in that structure."""
-    contents = [folder.read(name) for name in (*TABLES, MODEL)]
+    """The members of a folder, their models in that structure; None: their histories alone."""
+    contents = [folder.read(name) for name in (*TABLES, *([] if structure is None else [MODEL]))]
     along, count = folder.read(ALONG) if keep else b"", len(folder.ids)
     try:
         history = history_from(contents[0], contents[1], folder.meta["shapes"])
-        models = models_from(contents[2], structure, count)
+        models = None if structure is None else models_from(contents[2], structure, count)
         return Kept(history, models, {step: models_from(along, structure, count, step) for step in keep})
     except (ValueError, KeyError, TypeError) as error:  # the bytes are right, so their writer was not
         raise Damaged(f"{folder.path} is damaged: {error}") from None

@@ -104,6 +104,44 @@ class Store:
         kept = self._complete(members, each, group, missing, tuple(keep))
         return Trained(kept.history, kept.models, _secrets(each, seeds), along=kept.along)
 
+    def histories(
+        self,
+        runs: Run | Sequence[Run],
+        seeds: Sequence[int],
+        lanes: str = "auto",
+        progress: Callable[[Progress], None] | None = None,
+        weights: bool = False,
+    ) -> History:
+        """As `train`, all missing members as one group, for who asks for histories alone; `weights` stores them too.
+        What is stored without weights is enough here, and `train` does not count it as stored."""
+        require(len(seeds) > 0, "an ensemble needs at least one seed: seeds=0; use 1 or more")
+        each = [runs] * len(seeds) if isinstance(runs, Run) else list(runs)
+        _require_alike(each)
+
+        def missing(places: list[int], name: str) -> Kept:
+            checkpoint = Checkpoint(self.root / "checkpoints" / f"{name}.npz", name)
+            chosen, numbers = [each[place] for place in places], [seeds[place] for place in places]
+            trained = train(chosen, numbers, lanes, progress=progress, checkpoint=checkpoint)
+            return Kept(trained.history, trained.models if weights else None, {})
+
+        return self._complete(identities(runs, seeds), each, len(seeds), missing, (), weights).history
+
+    def put(
+        self, runs: Sequence[Run], seeds: Sequence[int], history: History, models: Any = None, seconds: float = 0.0
+    ) -> None:
+        """Store an ensemble that was trained where this store cannot be seen."""
+        require_packages()
+        self._write(identities(runs, seeds), list(runs), Kept(history, models, {}), seconds)
+        self.trained += len(seeds)
+
+    def seconds(self, ids: Sequence[str]) -> list[float | None]:
+        """How long each of these members took: its share of its folder's time; None where nobody knows."""
+        shares: dict[str, float | None] = {}
+        for folder in self._known.values():
+            taken = folder.meta.get("seconds")
+            shares |= dict.fromkeys(folder.ids, None if taken is None else taken / len(folder.ids))
+        return [shares.get(each) for each in ids]
+
     def keep(self, spec: S, make: Callable[[S], Any], like: Any = None) -> Any:
         """`make(spec)`, made once: what learns and is no Run. See `sorites.training.Lab`."""
         description = {"kind": "kept", "spec": describe(spec), "make": describe(make)}
@@ -183,17 +221,19 @@ class Store:
         group: int,
         missing: Callable[[list[int], str], Kept],
         keep: tuple[int, ...],
+        weights: bool = True,
     ) -> Kept:
         """All members in that order: the stored ones, and group by group the others, by their places."""
         require(group >= 1, f"a group has at least one member: group={group}; use 1 or more")
         require_packages()
-        found = self._load({member.id for member in members}, runs[0], keep)
+        found = self._load({member.id for member in members}, runs[0], keep, weights)
         self.taken += len(found)
         absent = {member.id: place for place, member in enumerate(members) if member.id not in found}
         for places in _even(list(absent.values()), group):
             open_aside(self.root, "probe").rmdir()  # a store that cannot be written says so before the training
             with reserved(self.root, [members[place].id for place in places]):
-                there = self._load({members[place].id for place in places}, runs[0], keep)  # somebody else's, by now
+                mine = {members[place].id for place in places}
+                there = self._load(mine, runs[0], keep, weights)  # somebody else's, by now
                 found, self.taken = found | there, self.taken + len(there)
                 places = [place for place in places if members[place].id not in there]
                 if not places:
@@ -210,16 +250,16 @@ class Store:
     def _checkpoint(self, name: str) -> Checkpoint:
         return Checkpoint(self.root / "checkpoints" / f"{name}.npz", name)
 
-    def _load(self, wanted: set[str], run: Run, keep: tuple[int, ...]) -> dict[str, Place]:
+    def _load(self, wanted: set[str], run: Run, keep: tuple[int, ...], weights: bool = True) -> dict[str, Place]:
         """The stored members among those wanted; what is damaged counts as not stored."""
-        known = {each for folder in self._known.values() if folder.holds(keep) for each in folder.ids}
+        known = {each for folder in self._known.values() if folder.holds(keep, weights) for each in folder.ids}
         folders = list(self._known.values()) if wanted <= known else self.folders()
         found: dict[str, Place] = {}
         for folder in folders:
-            if not folder.holds(keep) or not (wanted - set(found)) & set(folder.ids):
+            if not folder.holds(keep, weights) or not (wanted - set(found)) & set(folder.ids):
                 continue
             try:
-                kept = load(folder, structure_of(run), keep)
+                kept = load(folder, structure_of(run) if weights else None, keep)
             except Damaged as damage:
                 self._distrust(folder.path, damage)
                 continue
@@ -229,13 +269,16 @@ class Store:
     def _write(self, members: list[Identity], runs: list[Run], kept: Kept, seconds: float) -> None:
         ids = [member.id for member in members]
         extra, tables = tables_of(ids, kept.history)
-        tables[MODEL] = models_bytes(kept.models)
+        weights = kept.models is not None
+        if weights:
+            tables[MODEL] = models_bytes(kept.models)
         if kept.along:
             extra["kept"], tables[ALONG] = sorted(kept.along), along_bytes(kept.along)
         if arrays := large_arrays([stage.task for run in _distinct(runs) for stage in run.stages]):
             tables[TASKS] = arrays_bytes(arrays)
         aside = write_aside(self.root, spec_record(members), {**provenance(seconds), **extra}, tables)
-        if {each for folder in self.folders() if folder.holds(list(kept.along)) for each in folder.ids} >= set(ids):
+        sound = [folder for folder in self.folders() if folder.holds(list(kept.along), weights)]
+        if {each for folder in sound for each in folder.ids} >= set(ids):
             shutil.rmtree(aside)  # another process was faster
             return
         path = settle(self.root, aside)

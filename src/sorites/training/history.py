@@ -102,19 +102,23 @@ class History:
         arrays = {name: value for name, value in named.items() if value is not None}
         return arrays | {f"metric:{name}": value for name, value in self.metrics.items()}
 
-    def plot(self, metric: str = "own.loss", ax: "Axes | None" = None) -> "Figure":
-        """Median and 10-90 % band of a metric over the members, stage lines included; returns the figure."""
+    def plot(
+        self, metric: str = "own.loss", ax: "Axes | None" = None, label: str | None = None, log: bool = False
+    ) -> "Figure":
+        """Median and 10-90 % band of a metric over the members, stage lines included; returns the figure. label: in the
+        legend, so that several histories can share one `ax`; log: a logarithmic vertical axis."""
         from ..drawing import band, new_figure, stage_lines, style
 
-        values = self.metrics[metric]
+        values = self._metric(metric)
+        said = label or f"{len(self.seeds)} seeds, median and 10–90 %"
         with style():
             axes: Any = new_figure().subplots() if ax is None else ax
             for level in range(values[0, 0].size):
-                label = f"level {level + 1}" if values.ndim > 2 else f"{len(self.seeds)} seeds, median and 10–90 %"
-                band(axes, self.step, values.reshape(*values.shape[:2], -1)[:, :, level], label)
+                named = said if values.ndim == 2 else f"level {level + 1}" + (f", {label}" if label else "")
+                band(axes, self.step, values.reshape(*values.shape[:2], -1)[:, :, level], named)
             starts = [int(self.step[self.stage == stage][0]) for stage in np.unique(self.stage)]
             stage_lines(axes, starts[1:])
-            axes.set(xlabel="training step", ylabel=metric.replace("_", " "))
+            axes.set(xlabel="training step", ylabel=metric.replace("_", " "), yscale="log" if log else "linear")
             axes.legend()
         return axes.figure
 

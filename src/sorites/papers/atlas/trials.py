@@ -1,0 +1,85 @@
+"""Arms of a comparison: each is tuned over the same rates on seeds of its own, then tried at its best rate.
+
+Plain settings and arrays, no tables and no drawing, so that a machine with numpy and jax alone can run them
+(`python -m sorites.papers.atlas`).
+"""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ...training import History, Lab, Run
+from ...training.price import passes, prices, spent
+
+FIRST_TUNING_SEED = 1_000_000  # no trial has so large a seed
+Columns = dict[str, np.ndarray]
+
+
+@dataclasses.dataclass(frozen=True)
+class Arm:
+    """A way of teaching, named by its labels; `make(rate)` is its run, None where `why` refuses it."""
+
+    labels: tuple[str, ...]
+    make: Callable[[float], Run] | None
+    why: str = ""
+    rates: tuple[float, ...] = ()
+
+
+def tried(arm: Arm, tuning: int, seeds: int, lab: Lab) -> Columns:
+    """One row per trial member: rate, seed, solved, solved_at and what it cost up to the goal or the end; a refused arm
+    has one row without a seed."""
+    if arm.make is None:
+        return refused(arm)
+    rate = best_rate(arm, tuning, lab)
+    run = arm.make(rate)
+    history = lab.train(run, range(seeds)).history
+    return {**_labelled(arm, seeds), "rate": np.full(seeds, rate), **costs(run, history)}
+
+
+def best_rate(arm: Arm, tuning: int, lab: Lab) -> float:
+    """Of the rates the one with most tuning members at the goal; of equals the one with fewest chains, then the
+    smallest."""
+    assert arm.make is not None
+    if len(arm.rates) == 1:
+        return arm.rates[0]
+    runs = [arm.make(rate) for rate in arm.rates]
+    each = [run for run in runs for _ in range(tuning)]
+    numbers = [FIRST_TUNING_SEED + number for _ in runs for number in range(tuning)]
+    history = lab.train(each, numbers).history
+    solved = (history.solved_at >= 0).reshape(len(runs), tuning).sum(axis=1)
+    chains = np.asarray(history.samples, float).reshape(len(runs), tuning).mean(axis=1)
+    return min(zip(-solved, chains, arm.rates, strict=True))[2]
+
+
+def costs(run: Run, history: History) -> Columns:
+    """Columns of a table of members."""
+    steps, each = spent(run, history), np.array(prices(run), float)
+    total, one = steps @ each, passes(run)
+    return {
+        "seed": np.asarray(history.seeds, np.int64),
+        "solved": history.solved_at >= 0,
+        "solved_at": np.asarray(history.solved_at, np.int64),
+        "samples": total[:, 0].astype(np.int64),
+        "labels": total[:, 1].astype(np.int64),
+        "thoughts": total[:, 2].astype(np.int64),
+        "flops": total[:, 3],
+        "passes": np.full(len(steps), -1 if one is None else one),
+        "diverged": np.asarray(history.diverged, bool),
+    }
+
+
+def refused(arm: Arm) -> Columns:
+    numbers = dict.fromkeys(("seed", "solved_at", "samples", "labels", "thoughts", "passes"), np.array([-1], np.int64))
+    flags = dict.fromkeys(("solved", "diverged"), np.array([False]))
+    floats = dict.fromkeys(("rate", "flops"), np.array([np.nan]))
+    return {**_labelled(arm, 1), **floats, **numbers, **flags}
+
+
+def _labelled(arm: Arm, rows: int) -> Columns:
+    names = [f"label{number}" for number in range(1, len(arm.labels) + 1)]
+    return {name: np.array([label] * rows) for name, label in zip((*names, "why"), (*arm.labels, arm.why), strict=True)}
+
+
+def joined(parts: Sequence[Columns]) -> Columns:
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
