@@ -29,7 +29,7 @@ def execute(options: Any) -> int:
     papers = [paper_named(options.paper)] if options.paper else list(all_papers().values())
     store, out, begun = open_store(options), Path(options.out), time.perf_counter()
     claims = [claim for paper in papers for claim in paper.claims().values()]
-    figures = [figure for paper in papers for figure in paper.figures().values()]
+    figures = [each for paper in papers for each in paper.figures().values() if options.paper or not each.apart]
     setting = SimpleNamespace(**{name: getattr(options, name) for name in ("scale", "overrides", "store", "quiet")})
     trained, taken = finish(units(claims, figures), setting, jobs)
 

@@ -77,10 +77,10 @@ def sweep(
     try:
         with _marked(store, crew) as mark:
             named = store is not None or not isinstance(crew, Here)  # who compares ids, or stores by them
-            course = Rounds(runs, list(seeds), plan, store, ending, weights, mark, named)
-            parts, failed = course.run(Drive(crew, watch, members=plan.members))
-            members = rows_of(points, course.members, plan, parts)
-            return Table(members, tuple(points[0]), tuple(parts), failed, course.taken)
+            rounds = Rounds(runs, list(seeds), plan, store, ending, weights, mark, named)
+            parts, failed = rounds.run(Drive(crew, watch, members=plan.members))
+            members = rows_of(points, rounds.members, plan, parts)
+            return Table(members, tuple(points[0]), tuple(parts), failed, rounds.taken)
     finally:
         crew.close()
 

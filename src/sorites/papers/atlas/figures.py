@@ -167,18 +167,18 @@ FIGURES = (
         "atlas/gpt-icot", "Does a GPT internalise a chain?",
         "Parity on a GPT, every arm tuned over the same rates on seeds apart, in equal budgets: no thought positions (absent), padded ones, ICoT, "
         "Log-ICoT, and teacher forcing followed by Log-ICoT. The goal is every held-out answer right in one pass with all thoughts padded.",
-        SIZES["gpt-icot"], measure, _draw_icot, _find_icot, seconds=900,
+        SIZES["gpt-icot"], measure, _draw_icot, _find_icot, seconds=900, apart=True,
     ),
     Figure(
         "atlas/lego-rl", "What reward buys LEGO's decoder",
         "Teacher forcing, self-training, process and outcome reward, from scratch and after a short teacher forcing, tuned over the same rates on "
         "seeds apart, in equal budgets. The goal is every answer right after the model's own greedy clauses.",
-        SIZES["lego-rl"], measure, _draw_rl, _find_rl, seconds=900,
+        SIZES["lego-rl"], measure, _draw_rl, _find_rl, seconds=900, apart=True,
     ),
     Figure(
         "atlas/cells", "Which teaching works where",
         "Task and model by supervision: members at the goal of each cell, at the best of the same rates (tuned on seeds apart). A dash is a cell that "
         "is refused. The controls: shuffled labels; the answer alone (direct), which has no curriculum, and whose padded thoughts are pause tokens.",
-        SIZES["cells"], measure, _draw_cells, _find_cells, seconds=5000,
+        SIZES["cells"], measure, _draw_cells, _find_cells, seconds=5000, apart=True,
     ),
 )  # fmt: skip
