@@ -1,10 +1,11 @@
 # Two commands do all the set-up: `make reproduce` and `make test`. Both need only Python 3.11 or later.
+# `make docs` builds the documentation into docs/_build/html; open index.html there.
 # PAPER=slug reproduces one paper, SCALE=tiny|quick|paper another size.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: reproduce test lint bench clean
+.PHONY: reproduce test docs lint bench clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -28,6 +29,14 @@ lint: $(VENV)/.tested
 test: lint  ## lint, types, tests
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
+$(VENV)/.documented: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	touch $@ $(VENV)/.installed
+
+docs: $(VENV)/.documented  ## the documentation site, warnings are errors; ends with the page to open
+	$(BIN)/python -m sphinx -W --keep-going -q -b html -d docs/_build/doctrees docs/site docs/_build/html
+	@echo docs/_build/html/index.html
+
 bench: $(VENV)/.installed  ## speed side by side; needs torch for the comparison
 	$(BIN)/python bench/log_icot.py
 	$(BIN)/python bench/kim_suzuki.py
@@ -36,4 +45,4 @@ bench: $(VENV)/.installed  ## speed side by side; needs torch for the comparison
 	$(BIN)/python bench/lego.py
 
 clean:
-	rm -rf $(VENV) sorites-store reproduction figures
+	rm -rf $(VENV) sorites-store reproduction figures docs/_build docs/site/generated

@@ -7,7 +7,6 @@ from typing import Any
 
 from mathematics import typeset
 from records import Record, judged, rows
-
 from sorites.ledger import Claim
 from sorites.papers.paper import Paper
 from sorites.report.page_values import duration, plain

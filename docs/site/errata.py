@@ -5,14 +5,13 @@ python docs/site/errata.py > docs/errata.md
 
 from mathematics import typeset
 from records import Record, records, rows
-
 from sorites.papers.registry import papers
 
 HEAD = """# Errata
 
 Places where the printed form of a statement and our computation differ, one entry each, written so that it can be sent
-to the authors as it stands. Most are a constant, an index, a sign or a missing condition, and the corrected form is what
-the claim of that id checks. We are grateful for the papers and may have misread them; every entry therefore names the
+to the authors as it stands. Most are a constant, an index, a sign or a missing condition; the corrected form is what the
+claim of that id checks. We are grateful for the papers and may have misread them; every entry therefore names the
 place, gives the numbers that made us doubt, and a command that computes them anew on a laptop.
 
 *printed form fails*: the numbers contradict it. *printed form is left open*: the argument as printed does not give it,
@@ -52,7 +51,7 @@ def _entry(record: Record) -> str:
         f"### {record['id']}: {record['label']}\n\n"
         f"- Printed: {typeset(erratum['printed'])}\n"
         f"- Corrected: {typeset(erratum['corrected'])}\n"
-        f"- The printed form {_judged(record)}; the corrected statement {record['verdict']} at {record['scale']} scale.\n"
+        f"- The printed form {_judged(record)}; the corrected one {record['verdict']} at {record['scale']} scale.\n"
         f"- To see it: `sorites verify {record['id']}`\n\n{evidence}"
     )
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import reference
 from claim_pages import page, table
 from records import records
-
 from sorites.papers.registry import figures, papers
 from sorites.report.figures import make_figure
 from sorites.store import Store

@@ -7,14 +7,40 @@ What is no symbol is a word and stays as it is, so a stretch that is not recogni
 import dataclasses
 import re
 
-GREEK = (
-    "alpha beta gamma delta epsilon eta kappa lambda mu nu phi psi pi rho sigma tau theta xi zeta varpi "
-    "Delta Lambda Omega Psi Xi Phi"
-).split()
+GREEK = [
+    "alpha",
+    "beta",
+    "gamma",
+    "delta",
+    "epsilon",
+    "eta",
+    "kappa",
+    "lambda",
+    "mu",
+    "nu",
+    "phi",
+    "psi",
+    "pi",
+    "rho",
+    "sigma",
+    "tau",
+    "theta",
+    "xi",
+    "zeta",
+    "varpi",
+    "Delta",
+    "Lambda",
+    "Omega",
+    "Psi",
+    "Xi",
+    "Phi",
+]
 SYMBOLS = {name: f"\\{name}" for name in GREEK} | {"eps": "\\epsilon", "grad": "\\nabla", "xor": "\\oplus"}
-FUNCTIONS = {name: f"\\{name}" for name in "log ln exp cos sin cosh max min".split()} | {"log2": "\\log_2"}
-NAMES = "Var Pr Attn Ent Binomial sReLU softmax round ceil sign sgn Cov".split()  # upright
-PRODUCTS = "ab nk nB TB NK mn".split()  # letters that are meant one by one
+FUNCTIONS = {name: f"\\{name}" for name in ["log", "ln", "exp", "cos", "sin", "cosh", "max", "min"]} | {
+    "log2": "\\log_2"
+}
+NAMES = ["Var", "Pr", "Attn", "Ent", "Binomial", "sReLU", "softmax", "round", "ceil", "sign", "sgn", "Cov"]  # upright
+PRODUCTS = ["ab", "nk", "nB", "TB", "NK", "mn"]  # letters that are meant one by one
 UPPER = {"x", "y", "W"}  # letters whose bracketed superscript is an index
 WORDS = {"a", "A", "I"}  # letters that are words, unless something hangs on them
 OPERATORS = {

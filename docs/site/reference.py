@@ -29,21 +29,34 @@ def names(page: str) -> list[str]:
 
 def examples(page: str) -> dict[str, str]:
     """The text under `## name` in examples/page.md."""
-    text = (EXAMPLES / f"{page}.md").read_text()
-    parts = re.split(r"^## (\w+)$", text, flags=re.MULTILINE)
+    parts = re.split(r"^## (\w+)$", _written(page), flags=re.MULTILINE)
     return dict(zip(parts[1::2], (part.strip() for part in parts[2::2]), strict=True))
 
 
 def sessions(page: str) -> dict[str, str]:
-    """The code of each example, as typed; a page is one session from top to bottom."""
-    return {name: "\n".join(re.findall(r"```pycon\n(.*?)```", text, re.DOTALL)) for name, text in examples(page).items()}
+    """The code of each example, as typed."""
+    return {name: _typed(text) for name, text in examples(page).items()}
+
+
+def session(page: str) -> str:
+    """All code of a page, from top to bottom."""
+    return _typed(_written(page))
 
 
 def document(page: str) -> str:
     title, folders = PAGES[page]
     about = importlib.import_module(f"sorites.{folders[0]}").__doc__ or ""
-    shown = examples(page)
-    return f"# {title}\n\n{_markdown(about)}\n\n" + "\n\n".join(_entry(name, shown[name]) for name in names(page)) + "\n"
+    beginning, shown = _written(page).split("\n## ")[0], examples(page)
+    entries = [_entry(name, text) for name, text in shown.items()]  # in the order of the session
+    return "\n\n".join([f"# {title}", _markdown(about), beginning.strip(), *entries]) + "\n"
+
+
+def _written(page: str) -> str:
+    return (EXAMPLES / f"{page}.md").read_text()
+
+
+def _typed(text: str) -> str:
+    return "\n".join(re.findall(r"```pycon\n(.*?)```", text, re.DOTALL))
 
 
 def _entry(name: str, example: str) -> str:
@@ -98,7 +111,9 @@ def _methods(found: type) -> str:
 def _markdown(text: str) -> str:
     """Docstrings are prose with `code`; a paragraph with indented lines is an example to be kept as it is."""
     paragraphs = inspect.cleandoc(text).split("\n\n")
-    kept = (f"```text\n{each}\n```" if re.search(r"^ +\S", each, re.MULTILINE) else _escaped(each) for each in paragraphs)
+    kept = (
+        f"```text\n{each}\n```" if re.search(r"^ +\S", each, re.MULTILINE) else _escaped(each) for each in paragraphs
+    )
     return "\n\n".join(kept)
 
 

@@ -1,0 +1,71 @@
+"""The pages of the site: links lead somewhere, errata are those of the record, nothing is fetched."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import errata
+import generate
+import records
+import reference
+from sorites.papers.registry import claims, figures, papers
+
+SITE = Path(generate.__file__).parent
+DOCS = SITE.parent
+PAGES = sorted([*DOCS.glob("*.md"), *(path for path in SITE.rglob("*.md") if "generated" not in path.parts)])
+LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)|\{(?:image|include|literalinclude)\} (\S+)")
+MADE = {
+    *(f"claims/{id}.md" for id in claims()),
+    *(f"tables/{slug}.md" for slug in papers()),
+    *(f"reference/{page}.md" for page in reference.PAGES),
+    *(f"pictures/{id}.png" for id in generate.PICTURES),
+}
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(DOCS)))
+def test_links_lead_somewhere(path):
+    home = SITE / "generated" / "reference" if path.parent.name == "examples" else path.parent
+    for link in (one or other for one, other in LINK.findall(path.read_text())):
+        target = Path(*(home / link).resolve().parts)
+        made = target.relative_to(SITE / "generated").as_posix() if (SITE / "generated") in target.parents else None
+        assert made in MADE if made else target.exists(), f"{path.name}: {link}"
+
+
+def test_every_page_is_in_a_table_of_contents():
+    listed = "\n".join(path.read_text() for path in PAGES)
+    for path in SITE.rglob("*.md"):
+        name = path.relative_to(SITE).with_suffix("").as_posix()
+        if "generated" not in path.parts and path.parent.name != "examples" and name != "index":
+            assert re.search(rf"^{re.escape(name)}$", listed, re.MULTILINE), name
+
+
+def test_every_paper_has_a_page_that_shows_its_claims():
+    for slug, paper in papers().items():
+        text = (SITE / "papers" / f"{slug}.md").read_text()
+        (pattern,) = re.findall(r"\.\./generated/claims/(\S+)\n", text.split("{toctree}")[1])
+        matched = {id for id in claims() if Path(id).match(pattern)}
+        assert matched == set(paper.claims()), slug
+        assert f"generated/tables/{slug}.md" in text
+
+
+def test_pictures_are_figures_that_need_no_training():
+    for id, scale in generate.PICTURES.items():
+        figure = figures()[id]
+        recorded = (Path(generate.__file__).parents[2] / "results" / "figures" / id / "about.json").exists()
+        assert recorded if scale == "paper" else figure.seconds <= 8, id
+
+
+def test_errata_are_those_of_the_record():
+    """python docs/site/errata.py > docs/errata.md"""
+    assert (DOCS / "errata.md").read_text() == errata.document()
+
+
+def test_an_erratum_has_place_forms_evidence_and_command():
+    found = [each for each in records.records().values() if each["erratum"]]
+    text = (DOCS / "errata.md").read_text()
+    assert found
+    for record in found:
+        entry = text.split(f"### {record['id']}: {record['label']}\n")[1].split("\n### ")[0]
+        for part in ("- Printed: ", "- Corrected: ", f"`sorites verify {record['id']}`", "| quantity |"):
+            assert part in entry, record["id"]
