@@ -10,8 +10,8 @@ from sorites.papers.registry import papers
 HEAD = """# Errata
 
 Places where the printed form of a statement and our computation differ, one entry each, written so that it can be sent
-to the authors as it stands. Most are a constant, an index, a sign or a missing condition; the corrected form is what the
-claim of that id checks. We are grateful for the papers and may have misread them; every entry therefore names the
+to the authors as it stands. Most are a constant, an index, a sign or a missing condition; the corrected form is what
+the claim of that id checks. We are grateful for the papers and may have misread them; every entry therefore names the
 place, gives the numbers that made us doubt, and a command that computes them anew on a laptop.
 
 *printed form fails*: the numbers contradict it. *printed form is left open*: the argument as printed does not give it,
