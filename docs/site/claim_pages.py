@@ -8,6 +8,7 @@ from typing import Any
 from mathematics import typeset
 from records import Record, judged, rows
 from sorites.ledger import Claim
+from sorites.ledger.verify import anywhere
 from sorites.papers.paper import Paper
 from sorites.report.page_values import duration, plain
 
@@ -54,7 +55,7 @@ def _verdict(claim: Claim[Any], record: Record | None) -> list[str]:
     if record is None:
         return ["## Verdict", f"Not recorded yet; `sorites verify {claim.id}` gives one."]
     seeds = f", {record['seeds']:,} members" if record["seeds"] else ""
-    facts = f"{record['scale']} scale{seeds}, {duration(record['seconds'])} on two CPU cores"
+    facts = f"{record['scale']} scale{seeds}, {duration(record['seconds'])}"
     about = "corrected statement" if record["erratum"] else "statement"
     parts = ["## Verdict", f"The {about} above: **{record['verdict']}** ({facts})."]
     if record["verdict"] != record["expected"]:
@@ -102,10 +103,17 @@ def _departures(claim: Claim[Any], record: Record | None) -> list[str]:
 
 def _commands(claim: Claim[Any]) -> list[str]:
     lines = [f"sorites verify {claim.id}"]
-    number = next((name for name, value in claim.flags.items() if type(value) is int and name != "seeds"), None)
-    lines += [f"sorites verify {claim.id} --{number.replace('_', '-')} {claim.flags[number]}"] if number else []
-    lines += [f"sorites verify {claim.id} --anywhere 3"] if claim.domain and claim.domain.ranges else []
+    if claim.domain and claim.domain.ranges:
+        lines += [f"sorites verify {claim.id} {_flags(claim)}", f"sorites verify {claim.id} --anywhere 3"]
     return ["## Commands", "```sh\n" + "\n".join(lines) + "\n```"]
+
+
+def _flags(claim: Claim[Any]) -> str:
+    """Another size of its domain, as one would type it."""
+    size = dataclasses.asdict(anywhere(claim, 1, seed=0)[0])
+    values = {name: size[name] for name in claim.domain.ranges}
+    typed = {name: ",".join(map(str, each)) if isinstance(each, tuple) else each for name, each in values.items()}
+    return " ".join(f"--{name.replace('_', '-')} {value}" for name, value in typed.items() if value != "")
 
 
 def _code(claim: Claim[Any]) -> list[str]:
