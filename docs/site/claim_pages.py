@@ -113,7 +113,7 @@ def _flags(claim: Claim[Any]) -> str:
     size = dataclasses.asdict(anywhere(claim, 1, seed=0)[0])
     values = {name: size[name] for name in claim.domain.ranges}
     typed = {name: ",".join(map(str, each)) if isinstance(each, tuple) else each for name, each in values.items()}
-    return " ".join(f"--{name.replace('_', '-')} {value}" for name, value in typed.items() if value != "")
+    return " ".join(f"--{name.replace('_', '-')} {value}" for name, value in typed.items() if value not in ("", None))
 
 
 def _code(claim: Claim[Any]) -> list[str]:

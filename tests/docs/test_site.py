@@ -14,7 +14,7 @@ from sorites.papers.registry import claims, figures, papers
 SITE = Path(generate.__file__).parent
 DOCS = SITE.parent
 PAGES = sorted([*DOCS.glob("*.md"), *(path for path in SITE.rglob("*.md") if "generated" not in path.parts)])
-LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)|\{(?:image|include|literalinclude)\} (\S+)")
+LINK = re.compile(r"\]\(([^)#\s]+\.(?:md|png|py))(?:#[^)]*)?\)|\{(?:image|include|literalinclude)\} (\S+)")
 MADE = {
     *(f"claims/{id}.md" for id in claims()),
     *(f"tables/{slug}.md" for slug in papers()),
