@@ -9,7 +9,9 @@ import errata
 import generate
 import records
 import reference
+from sorites.cli.main import build
 from sorites.papers.registry import claims, figures, papers
+from sorites.training.cells import Sizes, run_named
 
 SITE = Path(generate.__file__).parent
 DOCS = SITE.parent
@@ -69,3 +71,32 @@ def test_an_erratum_has_place_forms_evidence_and_command():
         entry = text.split(f"### {record['id']}: {record['label']}\n")[1].split("\n### ")[0]
         for part in ("- Printed: ", "- Corrected: ", f"`sorites verify {record['id']}`", "| quantity |"):
             assert part in entry, record["id"]
+
+
+COMMANDS = sorted(
+    {
+        line.split("#")[0].strip()
+        for path in PAGES
+        for block in re.findall(r"```sh\n(.*?)```", path.read_text(), re.DOTALL)
+        for line in block.splitlines()
+        if line.startswith("sorites ") and "sixth" not in line
+    }
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_name_what_there_is(command):
+    """They are parsed here and run elsewhere: the README's by its own test, a claim's by the tests of its paper."""
+    options, rest = build().parse_known_args(command.split()[1:])
+    known = claims() | figures() | papers()
+    assert {options.id} <= set(known) if "id" in options else True
+    assert set(getattr(options, "ids", ())) <= set(known)
+    assert getattr(options, "paper", None) in (None, *papers())
+    if options.command == "verify":
+        flags = {word.removeprefix("--").replace("-", "_") for word in rest if word.startswith("--")}
+        assert flags <= {name for id in options.ids for name in known[id].flags}
+    if options.command == "run" and options.task:
+        sizes = Sizes(options.bits, options.sparsity, options.decomposition, options.length, options.action)
+        assert run_named(options.task, options.model, options.supervision, sizes).stages
+    if options.command == "run" and options.file:
+        assert (DOCS.parent / options.file).is_file()
