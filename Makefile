@@ -35,6 +35,7 @@ $(VENV)/.documented: pyproject.toml | $(BIN)/python
 
 docs: $(VENV)/.documented  ## the documentation site, warnings are errors; ends with the page to open
 	$(BIN)/python -m sphinx -W --keep-going -q -b html -d docs/_build/doctrees docs/site docs/_build/html
+	! grep -rlE '<(script|link|img)[^>]*(src|href)="https?:' --include='*.html' docs/_build/html  # nothing is fetched
 	@echo docs/_build/html/index.html
 
 bench: $(VENV)/.installed  ## speed side by side; needs torch for the comparison

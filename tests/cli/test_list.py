@@ -48,7 +48,7 @@ def test_filters_narrow(sorites):
         (("list", "tasks", "--kind", "trend"), "--kind needs a list with such a column: list tasks; use --task"),
         (("list", "papers", "--paper", "wen"), "leave it out"),
         (("list", "claims", "--kind", "trends"), "did you mean 'trend'"),
-        (("list", "cells", "--model", "gtp"), "did you mean 'gpt'"),
+        (("list", "models", "--model", "gtp"), "did you mean 'gpt'"),
     ],
 )
 def test_what_cannot_be_narrowed_is_refused(sorites, words, said):
