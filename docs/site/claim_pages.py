@@ -38,13 +38,14 @@ def page(claim: Claim[Any], paper: Paper, record: Record | None) -> str:
 
 
 def table(claims: list[Claim[Any]], found: dict[str, Record]) -> str:
-    """Of one paper; it stands on the paper's page."""
+    """Of one paper, with its table of contents; they stand on the paper's page."""
     lines = ["| claim | in the paper | says | verdict |", "|---|---|---|---|"]
     for claim in claims:
         link = f"[{claim.id}](../generated/claims/{claim.id}.md)"
         cells = (link, _cell(claim.label), typeset(claim.says), judged(found.get(claim.id)))
         lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+    pages = "\n".join(f"../generated/claims/{claim.id}" for claim in claims)  # in the paper's order
+    return "\n".join(lines) + f"\n\n```{{toctree}}\n:hidden:\n\n{pages}\n```\n"
 
 
 def _cell(text: str) -> str:

@@ -42,5 +42,6 @@ html_theme_options = {
     "use_download_button": False,
     "use_fullscreen_button": False,
     "home_page_in_toc": True,
+    "navbar_persistent": [],
     "navigation_with_keys": False,
 }
