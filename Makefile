@@ -1,4 +1,5 @@
 # Two commands do all the set-up: `make reproduce` and `make test`. Both need only Python 3.11 or later.
+# `make docs` builds the documentation into docs/_build/html; open index.html there.
 # PAPER=slug reproduces one paper, SCALE=tiny|quick|paper another size; JOBS=16 tortures on so many cores.
 PYTHON ?= python3
 VENV := .venv
@@ -39,6 +40,15 @@ playground: playground/node_modules  ## the page that `sorites play` serves; nee
 test: lint $(if $(shell command -v npm),playground/node_modules)  ## lint, types, tests
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
+$(VENV)/.documented: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	touch $@ $(VENV)/.installed
+
+docs: $(VENV)/.documented  ## the documentation site, warnings are errors; ends with the page to open
+	$(BIN)/python -m sphinx -W --keep-going -q -b html -d docs/_build/doctrees docs/site docs/_build/html
+	! grep -rlE '<(script|link|img)[^>]*(src|href)="https?:' --include='*.html' docs/_build/html  # nothing is fetched
+	@echo docs/_build/html/index.html
+
 bench: $(VENV)/.installed  ## speed side by side; needs torch for the comparison
 	$(BIN)/python bench/log_icot.py
 	$(BIN)/python bench/kim_suzuki.py
@@ -57,4 +67,4 @@ mutants: $(VENV)/.tested  ## 80 faults in the numerical core, each of which a te
 	$(BIN)/python torture/mutants.py --count 80 --jobs $(JOBS) --minutes $(MINUTES)
 
 clean:
-	rm -rf $(VENV) sorites-store reproduction figures torture-state
+	rm -rf $(VENV) sorites-store reproduction figures torture-state docs/_build docs/site/generated

@@ -1,4 +1,4 @@
-"""sorites cite [ID]"""
+"""sorites cite [ID ...]"""
 
 from typing import Any
 
@@ -17,13 +17,15 @@ OWN = """@software{sorites,
 
 def execute(options: Any) -> int:
     text = OWN % __version__
-    if options.id:
+    if options.ids:
         owners = {slug: slug for slug in registry.papers()}
         owners |= {id: claim.paper for id, claim in all_claims().items()}
         owners |= {id: figure.paper for id, figure in all_figures().items()}
-        if options.id not in owners:
-            raise nearest("paper, claim or figure", options.id, owners)
-        text = registry.papers()[owners[options.id]].citation()
+        for id in options.ids:
+            if id not in owners:
+                raise nearest("paper, claim or figure", id, owners)
+        cited = dict.fromkeys(owners[id] for id in options.ids)  # each paper once
+        text = "\n\n".join(registry.papers()[slug].citation() for slug in cited)
     if not emit(options, {"bibtex": text}):
         print(text)
     return 0

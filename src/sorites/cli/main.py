@@ -55,8 +55,12 @@ def build() -> argparse.ArgumentParser:
                                   parents=[shared, scaled] if name in ("verify", "figure", "reproduce") else [shared])
         for name, text in COMMANDS.items()
     }  # fmt: skip
-    made["list"].add_argument("what", choices=("claims", "figures", "papers", "tasks", "models", "cells"))
-    made["list"].add_argument("--paper", metavar="SLUG", help="claims or figures of one paper")
+    made["list"].add_argument("what", nargs="?", choices=("claims", "figures", "papers", "tasks", "models", "cells"))
+    for flag, text in (("paper", "claims or figures of one paper, by its slug"), ("kind", "claims of one kind"),
+                       ("task", "cells of one task"), ("model", "cells of one model"),
+                       ("supervision", "cells of one supervision"), ("find", "what contains this text")):  # fmt: skip
+        made["list"].add_argument(f"--{flag}", metavar="WORD", help=text)
+    made["list"].epilog = "Alone it says what there is. For example: sorites list claims --paper wen --kind trend."
     made["show"].add_argument("id", help="LI-14, or log-icot/2b")
     made["verify"].add_argument("ids", nargs="*", metavar="ID")
     made["verify"].add_argument("--paper", metavar="SLUG", help="all claims of one paper")
@@ -124,7 +128,7 @@ def build() -> argparse.ArgumentParser:
     made["entropy"].add_argument("--limit", type=int, metavar="N", help="problems, default all")
     made["play"].add_argument("--port", type=int, default=0, metavar="N", help="default: a free one")
     made["play"].add_argument("--no-browser", dest="browser", action="store_false", help="serve, but open nothing")
-    made["cite"].add_argument("id", nargs="?", help="a paper, claim or figure; nothing cites sorites")
+    made["cite"].add_argument("ids", nargs="*", metavar="ID", help="papers, claims or figures; nothing cites sorites")
     return parser
 
 

@@ -41,7 +41,8 @@ class Paper:
 
     def citation(self) -> str:
         """BibTeX."""
-        key = self.authors.split(",")[0].split(" ")[-1].lower() + str(self.year) + self.slug.replace("-", "")
+        first = self.authors.split(",")[0].split(" ")[-1].lower()
+        key = f"{self.slug}{self.year}" if self.slug.startswith(first) else f"{first}{self.year}-{self.slug}"
         authors = self.authors.replace(", ", " and ")
         return (
             f"@article{{{key},\n  title = {{{self.title}}},\n  author = {{{authors}}},\n"

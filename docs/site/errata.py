@@ -1,0 +1,60 @@
+"""docs/errata.md: every erratum that the ledger carries, with its evidence.
+
+python docs/site/errata.py > docs/errata.md
+"""
+
+from mathematics import typeset
+from records import Record, records, rows
+from sorites.papers.registry import papers
+
+HEAD = """# Errata
+
+Places where the printed form of a statement and our computation differ, one entry each, written so that it can be sent
+to the authors as it stands. Most are a constant, an index, a sign or a missing condition; the corrected form is what
+the claim of that id checks. We are grateful for the papers and may have misread them; every entry therefore names the
+place, gives the numbers that made us doubt, and a command that computes them anew on a laptop.
+
+*printed form fails*: the numbers contradict it. *printed form is left open*: the argument as printed does not give it,
+and the numbers do not refute it. Made from `docs/verdicts/` by `docs/site/errata.py`.
+"""
+
+
+def document() -> str:
+    found = [each for each in records().values() if each["erratum"]]
+    parts = [HEAD, _summary(found)]
+    for paper in papers().values():
+        own = [each for each in found if each["paper"] == paper.slug]
+        if own:
+            parts += [f"## {paper.title}\n", f"{paper.authors} ({paper.identifier})\n", *map(_entry, own)]
+    return "\n".join(parts)
+
+
+def _summary(found: list[Record]) -> str:
+    lines = ["| claim | paper | place | printed form |", "|---|---|---|---|"]
+    for each in found:
+        place = each["label"].replace("|", "\\|")
+        lines.append(f"| {each['id']} | {each['paper']} | {place} | {_judged(each)} |")
+    return f"{len(found)} entries.\n\n" + "\n".join(lines) + "\n"
+
+
+def _judged(record: Record) -> str:
+    verdict = record["erratum"]["printed_verdict"]
+    return {"inconclusive": "is left open"}.get(verdict, verdict)
+
+
+def _entry(record: Record) -> str:
+    erratum, numbers = record["erratum"], rows(record)
+    telling = [row for row in numbers if "printed" in row[0]] or numbers
+    table = "\n".join(f"| {typeset(name)} | {predicted} | {measured} |" for name, predicted, measured, _ in telling)
+    evidence = f"| quantity | bound or prediction | measured |\n|---|---|---|\n{table}\n" if telling else ""
+    return (
+        f"### {record['id']}: {record['label']}\n\n"
+        f"- Printed: {typeset(erratum['printed'])}\n"
+        f"- Corrected: {typeset(erratum['corrected'])}\n"
+        f"- The printed form {_judged(record)}; the corrected one {record['verdict']} at {record['scale']} scale.\n"
+        f"- To see it: `sorites verify {record['id']}`\n\n{evidence}"
+    )
+
+
+if __name__ == "__main__":
+    print(document(), end="")
