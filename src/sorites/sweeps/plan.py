@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import require
 from ..training import Run
 from ..training.check import check
-from ..training.ensemble import LARGE
+from ..training.lanes import LARGE
 from ..training.memory import available, needed
 from ..training.price import Price, passes, prices
 

@@ -142,6 +142,7 @@ PAPER_NET: dict[str, Any] = {
 _slower: dict[str, Any] = PAPER_NET | {"rates": (6e-5,)}
 _deep: dict[str, Any] = PAPER_NET | {"compute": "bfloat16"}  # float32 master weights
 _three: dict[str, Any] = _deep | {"rates": (6e-5, 8e-5, 1e-4)}
+_three_in_float32: dict[str, Any] = _three | {"compute": "float32"}
 AT_PAPER_SCALE = (
     "At paper scale nets of two layers or more, in figures 4, 9 and 10 all nets, multiply in bfloat16 (weights stay float32); "
     "accuracy is measured every 8,192 sequences, by the released code every 2,048."
@@ -152,7 +153,7 @@ NINE = (1, 2, 3, 4, 6, 8)  # layers and heads of figure 9
 LARGE: dict[str, Any] = {  # what an accelerator does in minutes to hours; captions say what the paper has more of
     "1b": Curves(layers=4, heads=4, bits=30, sparsity=3, budget=10_000_000, seeds=2, **_deep),
     "1a": Complexity(bits=30, shapes=("4L4H",), budget=10_000_000, seeds=4, **_three),
-    "2b": Complexity(bits=30, shapes=("1L1H",), budget=10_000_000, seeds=4, **(_three | {"compute": "float32"})),
+    "2b": Complexity(bits=30, shapes=("1L1H",), budget=10_000_000, seeds=4, **_three_in_float32),
     "2L2H": Complexity(bits=30, shapes=("2L2H",), budget=10_000_000, seeds=4, **_three),
     "2a": Complexity(bits=30, shapes=("1L1H", "2L2H", "4L4H"), budget=10_000_000, seeds=4, **_three),  # gathers the three
     "3a": Complexity(bits=100, shapes=("1L1H",), chained=(20, 40, 60, 80, 100), bare=(), budget=1_000_000, threshold=0.995,
