@@ -129,7 +129,7 @@ def _sup(size: Hidden, lab: Lab) -> Evidence:
         path = size.run(lab, name, error)
         hidden = ~path.told.any(axis=1)
         largest = np.abs(size.gaps(path, name)[0]).max(axis=1)
-        floor = sup_floor(int(hidden.sum()), len(hidden))
+        floor = sup_floor(int(hidden.sum()), hidden.size)
         compared += [
             at_least(f"{name}: mean over targets of sup|p - f|, floor Pr(Q)", float(largest.mean()), floor, FLOAT32),
             at_most(f"{name}: hidden targets with sup|p - f| < 1", int((largest[hidden] < 1 - FLOAT32).sum()), 1),

@@ -1,7 +1,6 @@
 """KS-29: Theorem 7 under an oracle that errs, at random and at its worst."""
 
 import dataclasses
-import math
 
 import numpy as np
 
@@ -9,13 +8,12 @@ from ...errors import require
 from ...ledger import Among, Between, Claim, Comparison, Domain, Evidence, Powers, Real, alone, at_least, shown
 from ...theory import rounding, tree_law
 from ...training import Lab
+from ..seed_checks import JUDGED, LIKELY, UNLIKELY, counted
 from .log_step_claims import WORKING, chance, law
 from .setting import PAPER
 from .theorems import ORACLES, LogSteps, trained
 
-ALARM = 1e-5  # chance at most that a count this far from its law is drawn
 CLOSE = 0.5  # an answer's error; siblings one apart leave 0.88, whole ones less than 0.1
-LIKELY, UNLIKELY = 0.9, 0.01  # the law's chance of a close seed from which one is asked for, up to which none is
 FLOAT32 = 1e-5  # an error of exactly 2 is computed as 2 +- 5e-7
 
 
@@ -42,21 +40,6 @@ class Radii(LogSteps):
         """The entrywise error, times d^2, from which an adversary parts the siblings of some level without any noise:
         an update moves a weight by eta times it."""
         return min(map(rounding.room, map(float, law(self)))) / self.rate() * self.bits**2
-
-
-def counted(name: str, close: int, seeds: int, expected: float) -> Comparison:
-    """Where the law makes a close seed likely most are close, where unlikely few; else the count is shown."""
-    from scipy import stats
-
-    if expected >= LIKELY:
-        needed = math.floor(LIKELY * seeds)
-        rare = stats.binom.cdf(close, seeds, expected) < ALARM
-        return Comparison(f"{name} ≥", needed, close, 0, True if close >= needed else False if rare else None)
-    if expected <= UNLIKELY:
-        most = math.floor((1 - LIKELY) * seeds)
-        rare = stats.binom.sf(close - 1, seeds, expected) < ALARM
-        return Comparison(f"{name} ≤", most, close, 0, True if close <= most else False if rare else None)
-    return shown(f"{name} (expected by the law)", expected * seeds, close)
 
 
 def _radii(size: Radii, lab: Lab) -> Evidence:
@@ -89,7 +72,7 @@ def _radii(size: Radii, lab: Lab) -> Evidence:
             "eta error bridges a level's distance to a half-integer. K is free, as in KS-24.",
             "Harm is the largest error of the answer over held-out chains, cut at 1, mean over seeds. A seed is close where that error is at "
             "most 1/2: written after one run at d=32, K=13.5, in which siblings one apart on the last level left 0.88, an answer still right.",
-            "Counts are judged where the law of rounding gives a seed 0.9 or more, or 0.01 or less, and fail below a chance of 1 in 100,000.",
+            JUDGED,
         ),
     )
 

@@ -9,12 +9,11 @@ from ...errors import require
 from ...ledger import Among, Between, Claim, Comparison, Domain, Evidence, Powers, alone, at_least, shown
 from ...theory import rounding, tree_law
 from ...training import Lab
+from ..seed_checks import JUDGED, LIKELY, UNLIKELY, counted
 from .experiments import ORACLES, AlgorithmOne, trained
 from .setting import FITS, PAPER, fits
 
-ALARM = 1e-5  # chance at most that a count this far from its law is drawn
 CLOSE = 0.5  # an answer's error; siblings one apart leave 0.88, whole ones less than 0.1
-LIKELY, UNLIKELY = 0.9, 0.01  # the law's chance of a close seed from which one is asked for, up to which none is
 FLOAT32 = 1e-5  # an error of exactly 2 is computed as 2 +- 5e-7
 
 
@@ -54,21 +53,6 @@ def chance(size: AlgorithmOne, error: float, adversarial: bool) -> float:
     return found
 
 
-def counted(name: str, close: int, seeds: int, law: float) -> Comparison:
-    """Where the law makes a close seed likely most are close, where unlikely few; else the count is shown."""
-    from scipy import stats
-
-    if law >= LIKELY:
-        needed = math.floor(LIKELY * seeds)
-        rare = stats.binom.cdf(close, seeds, law) < ALARM
-        return Comparison(f"{name} ≥", needed, close, 0, True if close >= needed else False if rare else None)
-    if law <= UNLIKELY:
-        most = math.floor((1 - LIKELY) * seeds)
-        rare = stats.binom.sf(close - 1, seeds, law) < ALARM
-        return Comparison(f"{name} ≤", most, close, 0, True if close <= most else False if rare else None)
-    return shown(f"{name} (expected by the law)", law * seeds, close)
-
-
 def _radii(size: Radii, lab: Lab) -> Evidence:
     setting, unit = alone(AlgorithmOne, size), size.parting() / size.bits**2
     compared: list[Comparison] = [
@@ -99,7 +83,7 @@ def _radii(size: Radii, lab: Lab) -> Evidence:
             "O(n^(-2-eps/8)) has no constant, so radii are in units of the one at which eta_t error = 1/2.",
             "Harm is the largest error of the answer over held-out chains, cut at 1, mean over seeds. A seed is close where that error is at "
             "most 1/2: written after one run at n=16, in which siblings one apart on the last level left 0.88, an answer still right.",
-            "Counts are judged where the law of rounding gives a seed 0.9 or more, or 0.01 or less, and fail below a chance of 1 in 100,000.",
+            JUDGED,
         ),
     )
 
