@@ -11,11 +11,12 @@ import sorites
 EXAMPLES = Path(__file__).parent / "examples"
 PAGES = {  # page: its title and the folders whose names it shows
     "tasks": ("Tasks", ("tasks", "errors")),
-    "models": ("Models and what they say", ("models",)),
+    "models": ("Models and what they say", ("models", "models.gpt_huggingface")),
     "supervision": ("Supervision, sources and signals", ("supervision",)),
     "probes": ("Probes", ("probes",)),
     "training": ("Training", ("training", "training.cells")),
     "store": ("The store", ("store",)),
+    "sweeps": ("Sweeps", ("sweeps",)),
     "ledger": ("Claims, figures, papers", ("ledger", "papers.paper", "papers.figure", "")),
 }
 
