@@ -82,3 +82,35 @@ def test_the_table_of_cells_is_what_was_recorded():
     found = re.search(r"in (\d+) cells at least one did, in (\d+) all of them", words)
     assert found is not None
     assert [int(each) for each in found.groups()] == [sum(n > 0 for n in learns), sum(n == 8 for n in learns)]
+
+
+def recorded(slug):
+    return {row["id"]: row for row in json.loads((ROOT / "docs" / "verdicts" / f"{slug}.json").read_text())}
+
+
+def test_oracles_that_err():
+    for slug, id, unit in (("log-icot", "LI-25", "n"), ("kim-suzuki", "KS-29", "d")):
+        found = recorded(slug)[id]["measured"]
+        radius = next(value for name, value in found.items() if name.startswith("radius at which siblings part"))
+        assert f"{radius:.3f}/{unit}²" in README
+        close = {name: value for name, value in found.items() if "adversarial: seeds" in name}
+        assert next(value for name, value in close.items() if name.startswith("radius 0.5,")) == 10
+        assert next(value for name, value in close.items() if name.startswith("radius 1.5,")) == 0
+
+
+def test_printed_forms_that_fail():
+    rows = recorded("rl-sft").values()
+    fails = sum(row["erratum"] is not None and row["erratum"]["printed_verdict"] == "fails" for row in rows)
+    assert f"{fails} printed forms fail with evidence" in README
+
+
+def test_every_claim_was_judged_as_it_stands():
+    from sorites.papers.registry import papers
+
+    for slug, paper in papers().items():
+        if slug != "atlas":
+            rows = recorded(slug)
+            assert [(id, claim.says) for id, claim in paper.claims().items()] == [
+                (id, row["says"]) for id, row in rows.items()
+            ]
+            assert all(row["verdict"] == row["expected"] for row in rows.values())

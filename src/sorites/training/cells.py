@@ -4,6 +4,7 @@ A cell is a `Run` at the model's own defaults. Rates, batches and steps may be g
 """
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -167,8 +168,9 @@ class Cell:
         return "refused" if self.run is None else "trains"
 
 
+@functools.cache
 def cell(task: str, model: str, supervision: str, **choices) -> Cell:
-    """The cell of a counted task."""
+    """The cell of a counted task; what is refused is found by tracing, which takes a while."""
     name, changes = COUNTED[task]
     try:
         run = run_named(name, model, supervision, Sizes(**changes), **choices)
