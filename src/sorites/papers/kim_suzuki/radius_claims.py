@@ -5,16 +5,13 @@ import dataclasses
 import numpy as np
 
 from ...errors import require
-from ...ledger import Among, Between, Claim, Comparison, Domain, Evidence, Powers, Real, alone, at_least, shown
+from ...ledger import Among, Between, Claim, Comparison, Domain, Evidence, Powers, Real, alone, shown
 from ...theory import rounding, tree_law
 from ...training import Lab
-from ..seed_checks import JUDGED, LIKELY, UNLIKELY, counted
+from ..seed_checks import JUDGED, LIKELY, RADII, UNLIKELY, survived
 from .log_step_claims import WORKING, chance, law
 from .setting import PAPER
-from .theorems import ORACLES, LogSteps, trained
-
-CLOSE = 0.5  # an answer's error; siblings one apart leave 0.88, whole ones less than 0.1
-FLOAT32 = 1e-5  # an error of exactly 2 is computed as 2 +- 5e-7
+from .theorems import LogSteps, trained
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,14 +19,7 @@ class Radii(LogSteps):
     strength: float = 12.25  # of those from 9 to 16 the one that leaves most room for rounding at d=32, k=8
     samples: int = 600_000
     chains: int = 1000
-    radii: tuple[float, ...] = (
-        0.1,
-        0.25,
-        0.5,
-        1.5,
-        3.0,
-        10.0,
-    )  # in units of the radius at which siblings part for sure
+    radii: tuple[float, ...] = RADII
 
     def __post_init__(self):
         require(
@@ -48,22 +38,11 @@ def _radii(size: Radii, lab: Lab) -> Evidence:
         shown("radius at which siblings part for sure, in units of d^-2", None, size.parting()),
         shown("the same over the child's gradient at level 1", None, unit / -tree_law.start_gradient(size.bits, size.sparsity, 1)["child"]),
     ]  # fmt: skip
-    for radius in size.radii:
-        harm = {}
-        for oracle in ORACLES:
-            noisy = dataclasses.replace(setting, noise=radius * unit, oracle=oracle)
-            error = trained(noisy, lab).history.last("soft.error")
-            expected = chance(setting, radius * unit, oracle == "adversarial")
-            close = int((error <= CLOSE).sum())
-            compared.append(
-                counted(f"radius {radius:g}, {oracle}: seeds with every answer close", close, size.seeds, expected)
-            )
-            harm[oracle] = float(np.minimum(error, 1).mean())  # beyond 1 an answer is wrong, however far
-        compared.append(
-            at_least(
-                f"radius {radius:g}: harm of the adversary, against noise", harm["adversarial"], harm["random"], FLOAT32
-            )
-        )
+
+    def errors(radius: float, oracle: str) -> np.ndarray:
+        return trained(dataclasses.replace(setting, noise=radius * unit, oracle=oracle), lab).history.last("soft.error")
+
+    compared += survived(size.radii, size.seeds, errors, lambda radius, worst: chance(setting, radius * unit, worst))
     return Evidence(
         tuple(compared),
         seeds=size.seeds,

@@ -11,8 +11,7 @@ from ...probes import ChildMass, Loss, Outcome, Released
 from ...supervision import AbstractSource, Noisy, Pooled, Squared, Strings, Supervision, Truth, Written, teacher_forcing
 from ...tasks import Boolean, Parity
 from ...training import GD, Evaluation, Lab, Quantised, Run, Stage, Trained
-
-ORACLES = ("random", "adversarial")
+from ..seed_checks import ORACLES
 
 
 @dataclasses.dataclass(frozen=True)

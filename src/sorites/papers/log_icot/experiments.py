@@ -12,9 +12,8 @@ from ...supervision import AbstractSource, Noisy, Pooled, Sampled
 from ...tasks import Boolean, Parity
 from ...theory import gated_laws, link_law, tree_law
 from ...training import CURRICULA, GD, AdamW, Evaluation, Lab, Quantised, Run, Trained, log_icot, stages
+from ..seed_checks import ORACLES
 from .unmasked import unmasked
-
-ORACLES = ("random", "adversarial")
 
 
 @dataclasses.dataclass(frozen=True)

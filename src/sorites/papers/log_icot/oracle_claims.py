@@ -6,15 +6,12 @@ import math
 import numpy as np
 
 from ...errors import require
-from ...ledger import Among, Between, Claim, Comparison, Domain, Evidence, Powers, alone, at_least, shown
+from ...ledger import Among, Between, Claim, Comparison, Domain, Evidence, Powers, alone, shown
 from ...theory import rounding, tree_law
 from ...training import Lab
-from ..seed_checks import JUDGED, LIKELY, UNLIKELY, counted
-from .experiments import ORACLES, AlgorithmOne, trained
+from ..seed_checks import JUDGED, LIKELY, RADII, UNLIKELY, survived
+from .experiments import AlgorithmOne, trained
 from .setting import FITS, PAPER, fits
-
-CLOSE = 0.5  # an answer's error; siblings one apart leave 0.88, whole ones less than 0.1
-FLOAT32 = 1e-5  # an error of exactly 2 is computed as 2 +- 5e-7
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,14 +21,7 @@ class Radii(AlgorithmOne):
     samples: int = 200_000
     chains: int = 1000
     seeds: int = 10
-    radii: tuple[float, ...] = (
-        0.1,
-        0.25,
-        0.5,
-        1.5,
-        3.0,
-        10.0,
-    )  # in units of the radius at which siblings part for sure
+    radii: tuple[float, ...] = RADII
 
     def __post_init__(self):
         require(
@@ -59,22 +49,13 @@ def _radii(size: Radii, lab: Lab) -> Evidence:
         shown("radius at which siblings part for sure, in units of n^-2", None, size.parting()),
         shown("the same over the child's gradient at stage 1", None, unit / -tree_law.start_gradient(size.bits, size.sparsity, 1)["child"]),
     ]  # fmt: skip
-    for radius in size.radii:
-        harm = {}
-        for oracle in ORACLES:
-            noisy = dataclasses.replace(setting, noise=radius * unit, oracle=oracle)
-            error = trained(noisy, lab).history.last("padded.error")
-            law = chance(setting, radius * unit, oracle == "adversarial")
-            close = int((error <= CLOSE).sum())
-            compared.append(
-                counted(f"radius {radius:g}, {oracle}: seeds with every answer close", close, size.seeds, law)
-            )
-            harm[oracle] = float(np.minimum(error, 1).mean())  # beyond 1 an answer is wrong, however far
-        compared.append(
-            at_least(
-                f"radius {radius:g}: harm of the adversary, against noise", harm["adversarial"], harm["random"], FLOAT32
-            )
+
+    def errors(radius: float, oracle: str) -> np.ndarray:
+        return trained(dataclasses.replace(setting, noise=radius * unit, oracle=oracle), lab).history.last(
+            "padded.error"
         )
+
+    compared += survived(size.radii, size.seeds, errors, lambda radius, worst: chance(setting, radius * unit, worst))
     return Evidence(
         tuple(compared),
         seeds=size.seeds,
