@@ -1,5 +1,6 @@
 """The Ray engine, with a worker and a node killed in mid-sweep; skipped where Ray is missing."""
 
+import importlib
 import importlib.util
 import json
 import os
@@ -12,6 +13,7 @@ import pytest
 import sorites as so
 from sorites.errors import SpecError
 from sorites.store import identities
+from sorites.sweeps.cluster import sources_of
 from sorites.sweeps.work import Job, verified
 
 HERE = Path(__file__).parent
@@ -45,3 +47,14 @@ def test_a_worker_and_a_node_die_and_nothing_is_lost():
     assert found["members"] == found["stored"] == found["different"] == 40  # nothing twice, nothing missing
     assert 1 <= found["lost"] <= 4
     assert found["failed"] == 0
+
+
+def test_only_files_of_ones_own_travel(tmp_path, monkeypatch):
+    """Not the standard library, whose classes a run is made of too, and nothing installed."""
+    (tmp_path / "mine_to_send.py").write_text("one = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.import_module("mine_to_send")
+    named = {"mine_to_send", "abc", "numpy", "sorites.tasks"}
+    monkeypatch.setattr("sorites.sweeps.cluster.modules_of", lambda runs: named)
+    job = Job(1, (), (), (), (), (), 0.0, None, None, False)
+    assert sources_of(job) == (("mine_to_send", "one = 1\n"),)

@@ -85,7 +85,7 @@ def _look(name: str, own: bool) -> Module | None:
             raise _sourceless(name)
         return None
     path = Path(getattr(loaded, "origin", None) or getattr(loaded, "__file__", None) or "")
-    if not own and _installed(name.split(".")[0], path):
+    if not own and installed(name.split(".")[0], path):
         return Module(_version(name.split(".")[0]), (), ())
     state = loaded if name in sys.modules else _stamp(path)
     if name in _seen and (_seen[name][0] is state or (isinstance(state, tuple) and _seen[name][0] == state)):
@@ -183,7 +183,7 @@ def _siblings(name: str) -> Iterator[str]:
             yield ".".join([root, *(inside[:-1] if inside[-1] == "__init__" else inside)])
 
 
-def _installed(root: str, path: Path) -> bool:
+def installed(root: str, path: Path) -> bool:
     """In a folder of installed packages, or where a distribution of that name was put (`pip install --target`)."""
     return bool(set(INSTALLED) & set(path.parts)) or any(path.is_relative_to(place) for place in _places(root))
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import SpecError, require
+from ..store.source import installed
 from ..store.spec import modules_of
 from ..training import use_compilation_cache
 from .work import Job, Outcome, verified, work
@@ -90,8 +91,8 @@ def sources_of(job: Job) -> Sources:
     for name in sorted(modules_of(job.runs)):
         module = sys.modules.get(name)
         path = Path(getattr(module, "__file__", None) or "")
-        own = "." not in name and name != "__main__" and path.suffix == ".py"
-        if own and not {"site-packages", "dist-packages"} & set(path.parts):
+        own = "." not in name and name not in {"__main__", *sys.stdlib_module_names} and path.suffix == ".py"
+        if own and not installed(name, path):
             found.append((name, path.read_text()))
     return tuple(found)
 
