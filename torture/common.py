@@ -181,7 +181,7 @@ def about() -> Row:
             versions[name] = None
     asked = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True)
     return {
-        "commit": asked.stdout.strip() or None,
+        "commit": asked.stdout.strip() or os.environ.get("COMMIT"),  # a copy without its history is told
         "command": " ".join(["python", *sys.argv]),
         "python": platform.python_version(),
         "machine": platform.machine(),

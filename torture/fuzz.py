@@ -17,6 +17,7 @@ from typing import Any
 from common import Rows, arguments, report, rows_of, work
 
 CHUNK = 50  # cases of one process
+FEW = 10  # where each case starts a process of its own
 KINDS = ("line", "store", "spec", "archive", "file", "line", "store", "archive", "line", "line")
 
 
@@ -34,7 +35,7 @@ def main() -> int:
         return try_many(options)
     options.state = options.state.resolve()
     rows = Rows(options.state / "fuzz.jsonl")
-    count, other = -(-options.count // CHUNK), -(-options.processes // CHUNK)
+    count, other = -(-options.count // CHUNK), -(-options.processes // FEW)
     chunks = [("process", number) for number in range(other)]
     chunks += [(KINDS[number % len(KINDS)], number) for number in range(count)]
     chosen = [kind for kind in options.kinds.split(",") if kind]
@@ -46,7 +47,7 @@ def main() -> int:
         if name in done or (chosen and kind not in chosen):
             return
         words = [sys.executable, __file__, "--worker", str(number), "--kind", kind, "--seed", str(options.seed),
-                 "--few", str(options.few)]  # fmt: skip
+                 "--few", str(min(options.few, FEW) if kind == "process" else options.few)]  # fmt: skip
         for row in rows_of(words, options.state / "fuzz" / name, options, hang=70):
             rows.add(row)
         rows.add({"case": f"{name}-end", "kind": kind, "outcome": "chunk ended"})
