@@ -159,14 +159,14 @@ def _staged(
 class Matrix:
     """Cells of task x model x supervision, and as a control teacher forcing on shuffled labels; the answer alone
     (direct) is the control without curriculum, in which padded thoughts are pause tokens. Rates are the model's own
-    times `factors`."""
+    times `factors`; every cell has the same budget of steps, shared equally among its stages."""
 
     pairs: tuple[str, ...] = PAIRS  # task/model
     supervisions: tuple[str, ...] = (*SUPERVISIONS, SHUFFLED)
     bits: int = 8
     sparsity: int = 4
     factors: tuple[float, ...] = (0.3, 1.0, 3.0)
-    steps: int = 0  # of a stage; 0: the model's own
+    steps: int = 0  # of all stages together; 0: three times the model's own
     tuning: int = 2
     seeds: int = 16
 
@@ -197,7 +197,10 @@ class Matrix:
         sizes = Sizes(**{"bits": self.bits, "sparsity": self.sparsity, **changes})
         shuffled = supervision == SHUFFLED
         taught = "teacher-forcing" if shuffled else supervision
-        run = run_named(name, model, taught, sizes, rate=rate, steps=self.steps or None)
+        run = run_named(name, model, taught, sizes, rate=rate)
+        own, count = run.model.defaults, len(run.stages)
+        each = (self.steps or 3 * own.steps) // count // own.every * own.every
+        run = run_named(name, model, taught, sizes, rate=rate, steps=max(each, own.every))
         if not shuffled:
             return run
         vocab = run.task.alphabet.vocab
@@ -223,7 +226,7 @@ SIZES = {
         "quick": Matrix(),
         "paper": Matrix(
             ("parity/gated", "parity/open-gates", "parity/positional", "parity/gpt"),
-            ("direct", "teacher-forcing", "log-icot", "process-reward", "outcome-reward"), 16, 8, steps=4000, tuning=4, seeds=64,
+            ("direct", "teacher-forcing", "log-icot", "process-reward", "outcome-reward"), 16, 8, steps=6000, tuning=4, seeds=64,
         ),
     },
 }  # fmt: skip
