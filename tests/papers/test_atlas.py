@@ -13,7 +13,7 @@ from sorites.papers import registry
 from sorites.papers.atlas import __main__ as bare
 from sorites.papers.atlas.figures import frames_of, summary
 from sorites.papers.atlas.settings import SHUFFLED, SIZES, Matrix
-from sorites.papers.atlas.trials import FIRST_TUNING_SEED, Arm, best_rate, joined, refused, tried
+from sorites.papers.atlas.trials import FIRST_TUNING_SEED, POINTS, Arm, best_rate, expected, joined, refused, tried
 from sorites.report.figures import results_folder
 from sorites.training.lab import PLAIN
 
@@ -92,6 +92,68 @@ def test_a_bare_machine_trains_and_a_record_draws(tmp_path, monkeypatch):
     monkeypatch.setattr("sorites.store.source.PACKAGE", tmp_path / "src" / "sorites")
     bare.record("cells", size, tmp_path / "cells", 0)
     assert (tmp_path / "results" / "figures" / "atlas" / "cells" / "data.parquet").is_file()
+
+
+def test_an_arm_begun_elsewhere_is_left_to_it(tmp_path, monkeypatch, capsys):
+    """The other process is killed in the middle; then its arm is anyone's."""
+    size = SIZES["cells"]["tiny"]
+    monkeypatch.setattr(bare, "tried", lambda arm, *_: refused(arm))
+    folder = tmp_path / "cells"
+    folder.mkdir()
+    lock = bare.place(folder, size.arms()[0].labels).with_suffix(".lock")
+    program = (
+        f"import fcntl, time; file = open({str(lock)!r}, 'a'); fcntl.flock(file, fcntl.LOCK_EX)\n"
+        "print(1, flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline()
+        bare.train("cells", size, folder, float("inf"))
+        assert "1 arms begun elsewhere" in capsys.readouterr().out
+        other.kill()
+    assert len(list(folder.glob("*.npz"))) == len(size.arms()) - 1
+    bare.train("cells", size, folder, float("inf"))
+    assert len(list(folder.glob("*.npz"))) == len(size.arms())
+    assert not list(folder.glob("*.lock"))
+
+
+def test_the_dearest_arm_goes_first():
+    size = Matrix(("parity/gated", "parity/gpt", "parity/decoder"), ("direct", "process-reward"))
+    names = ["/".join(arm.labels[1:]) for arm in sorted(size.arms(), key=expected, reverse=True)]
+    assert names[:2] == ["gpt/process-reward", "gpt/direct"]
+    assert names[-2:] == ["decoder/direct", "decoder/process-reward"]
+
+
+def test_every_cell_has_the_same_budget_and_the_controls_are_what_they_say():
+    size = Matrix(("parity/gated", "parity/gpt"), steps=600)
+    made = {arm.labels[1:]: arm.make(arm.rates[0]) for arm in size.arms() if arm.make}
+    assert {sum(int(stage.steps) for stage in run.stages) for run in made.values()} == {600}
+    for model in ("gated", "gpt"):
+        [answer], staged = made[model, "direct"].stages, made[model, "log-icot"].stages
+        [answer], staged = answer.taught, staged[-1].taught[0]  # no curriculum: Log-ICoT's last stage from the start
+        assert np.array_equal(answer.where, staged.where)
+        assert np.array_equal(answer.prefix.shown[:-1], staged.prefix.shown[:-1])  # what stands before the answer
+        assert np.flatnonzero(~answer.prefix.shown).tolist() == [8, 9, 10]  # pause tokens in the places of thoughts
+        [term] = made[model, SHUFFLED].stages[0].taught
+        assert term.flips == 0.5
+    absent = SIZES["gpt-icot"]["quick"].run("absent", 1e-3)
+    assert absent.task.layout.thoughts == 1  # nothing between inputs and answer
+
+
+def test_a_curve_ends_where_its_member_does():
+    size = SIZES["cells"]["tiny"]
+    [arm] = [arm for arm in size.arms() if arm.labels[1:] == ("gated", "teacher-forcing")]
+    found = tried(arm, 1, 2, LAB)
+    assert found["curve"].shape == (2, POINTS)
+    names = ("curve_steps", "curve", "solved", "solved_at")
+    for steps, values, solved, at in zip(*(found[name] for name in names), strict=True):
+        last = np.flatnonzero(~np.isnan(values))[-1]
+        assert steps[0] == 0
+        assert np.all(np.diff(steps[: last + 1]) > 0)
+        if solved:
+            assert (steps[last], values[last]) == (at, 1.0)
+    frames = frames_of(joined([found, refused(size.arms()[-1])]))
+    assert frames["curves"].height == int((~np.isnan(found["curve"])).sum())
 
 
 def test_the_quick_matrix_has_sixty_cells():

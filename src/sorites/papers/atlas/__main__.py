@@ -3,13 +3,18 @@
     python -m sorites.papers.atlas train gpt-icot OUT [--scale paper] [--seconds 1500] [--name VALUE ...]
     python -m sorites.papers.atlas record gpt-icot OUT [--scale paper] [--name VALUE ...]
 
-`train` writes OUT/gpt-icot/<arm>.npz and goes on where it was stopped; no arm is begun after `--seconds`. `record` needs
-polars, and writes results/figures/atlas/gpt-icot, from which `sorites figure atlas/gpt-icot --scale paper` draws.
+`train` writes OUT/gpt-icot/<arm>.npz, the dearest arm first, and goes on where it was stopped; no arm is begun after
+`--seconds`. Several processes may train on one OUT: each takes what no other is at. `record` needs polars, and writes
+results/figures/atlas/gpt-icot, from which `sorites figure atlas/gpt-icot --scale paper` draws.
 """
 
 import argparse
+import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +22,12 @@ from ...errors import SpecError
 from ...ledger import override
 from ...training.lab import PLAIN
 from .settings import SIZES
-from .trials import Columns, joined, tried
+from .trials import Columns, expected, joined, tried
+
+try:
+    import fcntl
+except ImportError:  # not on this system: run one process
+    fcntl: Any = None
 
 
 def main() -> None:
@@ -44,20 +54,43 @@ def place(folder: Path, labels: tuple[str, ...]) -> Path:
 
 def train(name: str, size, folder: Path, seconds: float) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    begun = time.perf_counter()
-    for arm in size.arms():
-        path, here = place(folder, arm.labels), time.perf_counter()
-        if path.exists() or here - begun > seconds:
-            continue
-        found = tried(arm, size.tuning, size.seeds, PLAIN)
-        aside = path.with_suffix(".partial")
-        with aside.open("wb") as file:
-            np.savez_compressed(file, **found)  # pyright: ignore[reportArgumentType]
-        aside.replace(path)
-        said = (
-            "refused" if arm.make is None else f"{int(found['solved'].sum())}/{size.seeds} at rate {found['rate'][0]:g}"
-        )
-        print(name, *arm.labels, said, f"{time.perf_counter() - here:.1f} s", flush=True)
+    begun, elsewhere = time.perf_counter(), 0
+    for arm in sorted(size.arms(), key=expected, reverse=True):
+        path, here, used = place(folder, arm.labels), time.perf_counter(), sum(os.times()[:4])
+        if here - begun > seconds:
+            break
+        with held(path.with_suffix(".lock")) as mine:
+            if path.exists():
+                continue
+            if not mine:
+                elsewhere += 1
+                continue
+            found = tried(arm, size.tuning, size.seeds, PLAIN)
+            aside = path.with_suffix(".partial")
+            with aside.open("wb") as file:
+                np.savez_compressed(file, **found)  # pyright: ignore[reportArgumentType]
+            aside.replace(path)
+        solved = f"{int(found['solved'].sum())}/{size.seeds} at rate {found['rate'][0]:g}"
+        cost = f"{time.perf_counter() - here:.1f} s, {sum(os.times()[:4]) - used:.1f} s of processor"
+        print(name, *arm.labels, "refused" if arm.make is None else solved, cost, flush=True)
+    spent = f"{time.perf_counter() - begun:.1f} s, {sum(os.times()[:4]):.1f} s of processor"
+    print(name, "all done" if not elsewhere else f"{elsewhere} arms begun elsewhere", spent, flush=True)
+
+
+@contextmanager
+def held(path: Path) -> Iterator[bool]:
+    """Whether this process has the file to itself; the lock goes with the process, however that ends."""
+    with path.open("a") as file:
+        try:
+            if fcntl is not None:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        try:
+            yield True
+        finally:
+            path.unlink(missing_ok=True)  # whoever waits on the old file finds the arm done
 
 
 def record(name: str, size, folder: Path, seconds: float) -> None:

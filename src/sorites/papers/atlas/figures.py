@@ -18,13 +18,20 @@ def measure(size: Any, lab: Lab) -> Frames:
 
 
 def frames_of(columns: Columns) -> Frames:
-    """A row per member; a refused cell is a row without a seed."""
+    """A row per member, and one per point of its curve; a refused cell is a row without a seed."""
     frame = pl.DataFrame({name: values.tolist() for name, values in columns.items()}, infer_schema_length=None)
+    labels = [name for name in frame.columns if name.startswith("label") and name != "labels"]
+    curves = frame.select(*labels, "seed", "curve_steps", "curve").explode("curve_steps", "curve")
+    curves = curves.filter(pl.col("curve").is_not_nan()).with_columns(pl.col("curve_steps").cast(pl.Int32))
     missing = [
         pl.when(pl.col(name) >= 0).then(name)
         for name in ("seed", "solved_at", "samples", "labels", "thoughts", "passes")
     ]
-    return {"data": frame.with_columns(*missing, pl.col("rate", "flops").fill_nan(None))}
+    data = frame.drop("curve_steps", "curve").with_columns(*missing, pl.col("rate", "flops").fill_nan(None))
+    return {
+        "data": data,
+        "curves": curves.with_columns(pl.col("curve").cast(pl.Float32), pl.col("seed").cast(pl.Int32)),
+    }
 
 
 def summary(frames: Frames, price: str = "samples") -> list[dict[str, Any]]:

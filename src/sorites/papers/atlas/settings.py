@@ -159,14 +159,15 @@ def _staged(
 class Matrix:
     """Cells of task x model x supervision, and as a control teacher forcing on shuffled labels; the answer alone
     (direct) is the control without curriculum, in which padded thoughts are pause tokens. Rates are the model's own
-    times `factors`."""
+    times `factors`; every cell has the same budget of steps, shared equally among its stages."""
 
     pairs: tuple[str, ...] = PAIRS  # task/model
     supervisions: tuple[str, ...] = (*SUPERVISIONS, SHUFFLED)
     bits: int = 8
     sparsity: int = 4
     factors: tuple[float, ...] = (0.3, 1.0, 3.0)
-    steps: int = 0  # of a stage; 0: the model's own
+    steps: int = 0  # of all stages together; 0: three times the model's own
+    layers: int = 1  # of a GPT
     tuning: int = 2
     seeds: int = 16
 
@@ -197,7 +198,13 @@ class Matrix:
         sizes = Sizes(**{"bits": self.bits, "sparsity": self.sparsity, **changes})
         shuffled = supervision == SHUFFLED
         taught = "teacher-forcing" if shuffled else supervision
-        run = run_named(name, model, taught, sizes, rate=rate, steps=self.steps or None)
+        run = run_named(name, model, taught, sizes, rate=rate)
+        own, count = run.model.defaults, len(run.stages)
+        each = (self.steps or 3 * own.steps) // count // own.every * own.every
+        run = run_named(name, model, taught, sizes, rate=rate, steps=max(each, own.every))
+        if model == "gpt":
+            net = gpt(run.task, self.layers, room=len(run.model.net.positions))  # pyright: ignore
+            run = Run(net, run.stages, run.goal)
         if not shuffled:
             return run
         vocab = run.task.alphabet.vocab
@@ -219,11 +226,11 @@ SIZES = {
         "paper": Rewarded(length=5, variables=12, width=128, hidden=512, steps=8000, forced=200, seeds=64),
     },
     "cells": {
-        "tiny": Matrix(("parity/gated", "parity/decoder"), ("teacher-forcing", SHUFFLED), 6, 4, (1.0, 3.0), 25, 1, 2),
+        "tiny": Matrix(("parity/gated", "parity/decoder"), ("teacher-forcing", SHUFFLED), 6, 4, (1.0, 3.0), 25, tuning=1, seeds=2),
         "quick": Matrix(),
         "paper": Matrix(
             ("parity/gated", "parity/open-gates", "parity/positional", "parity/gpt"),
-            ("direct", "teacher-forcing", "log-icot", "process-reward", "outcome-reward"), 16, 8, steps=4000, tuning=4, seeds=64,
+            ("direct", "teacher-forcing", "log-icot", "process-reward", "outcome-reward"), 16, 8, steps=6000, layers=3, tuning=4, seeds=64,
         ),
     },
 }  # fmt: skip

@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ...training import History, Lab, Run
-from ...training.price import passes, prices, spent
+from ...training.price import passes, prices, spent, tokens
 
+POINTS = 24  # of a member's curve
 FIRST_TUNING_SEED = 1_000_000  # no trial has so large a seed
 Columns = dict[str, np.ndarray]
 
@@ -35,6 +36,15 @@ def tried(arm: Arm, tuning: int, seeds: int, lab: Lab) -> Columns:
     run = arm.make(rate)
     history = lab.train(run, range(seeds)).history
     return {**_labelled(arm, seeds), "rate": np.full(seeds, rate), **costs(run, history)}
+
+
+def expected(arm: Arm) -> float:
+    """Roughly what an arm costs, to begin with the dearest."""
+    if arm.make is None:
+        return 0.0
+    run = arm.make(arm.rates[0])
+    drawn = [(int(np.max(stage.steps)), *tokens(stage)) for stage in run.stages]
+    return run.model.weights_count * float(sum(steps * (samples + thoughts) for steps, samples, _, thoughts in drawn))
 
 
 def best_rate(arm: Arm, tuning: int, lab: Lab) -> float:
@@ -66,14 +76,32 @@ def costs(run: Run, history: History) -> Columns:
         "flops": total[:, 3],
         "passes": np.full(len(steps), -1 if one is None else one),
         "diverged": np.asarray(history.diverged, bool),
+        **curves(run, history),
     }
+
+
+def curves(run: Run, history: History) -> Columns:
+    """The goal's metric at a few of a member's own steps, the first and the last among them; NaN where it has none."""
+    assert run.goal is not None
+    values = np.asarray(history.metrics[run.goal.metric], np.float32)
+    every = np.array([stage.evaluation.every for stage in run.stages])[history.stage - 1]
+    own = np.cumsum(~np.isnan(history.metrics["training.loss"]) * every, axis=1)
+    steps, reached = (np.full((len(values), POINTS), np.nan, np.float32) for _ in range(2))
+    for member, row in enumerate(values):
+        seen = np.flatnonzero(~np.isnan(row))
+        if history.solved_at[member] >= 0:
+            seen = seen[own[member, seen] <= history.solved_at[member]]
+        kept = seen[np.unique(np.linspace(0, len(seen) - 1, min(POINTS, len(seen))).round().astype(int))]
+        steps[member, : len(kept)], reached[member, : len(kept)] = own[member, kept], row[kept]
+    return {"curve_steps": steps, "curve": reached}
 
 
 def refused(arm: Arm) -> Columns:
     numbers = dict.fromkeys(("seed", "solved_at", "samples", "labels", "thoughts", "passes"), np.array([-1], np.int64))
     flags = dict.fromkeys(("solved", "diverged"), np.array([False]))
     floats = dict.fromkeys(("rate", "flops"), np.array([np.nan]))
-    return {**_labelled(arm, 1), **floats, **numbers, **flags}
+    empty = dict.fromkeys(("curve_steps", "curve"), np.full((1, POINTS), np.nan, np.float32))
+    return {**_labelled(arm, 1), **floats, **numbers, **flags, **empty}
 
 
 def _labelled(arm: Arm, rows: int) -> Columns:
