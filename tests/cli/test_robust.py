@@ -326,3 +326,14 @@ def _processes(mark):
             if f"MARK={mark}".encode() in path.read_bytes():
                 found.append(path.parent.name)
     return found
+
+
+def test_a_worker_whose_parent_is_already_dead_ends():
+    """Killed between the start of a worker and its first line: the worker's parent is somebody else by then."""
+    words = (
+        "import multiprocessing, time, types\n"
+        "multiprocessing.parent_process = lambda: types.SimpleNamespace(pid=2**30)\n"
+        "from sorites.cli.stopping import follow_parent\n"
+        "follow_parent(); time.sleep(30)"
+    )
+    assert subprocess.run([sys.executable, "-c", words], timeout=25).returncode == 1

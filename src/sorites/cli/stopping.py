@@ -6,6 +6,7 @@ second thread says so meanwhile. The process then leaves without tearing down XL
 
 import contextlib
 import ctypes
+import multiprocessing
 import os
 import signal
 import sys
@@ -69,7 +70,8 @@ def leave(status: int) -> NoReturn:
 def follow_parent() -> None:
     """A worker of its own session: the terminal's Ctrl-C is the parent's, and the parent's end is its own."""
     os.setsid()
-    parent = os.getppid()
+    begun_by = multiprocessing.parent_process()  # who may have died before this line
+    parent = os.getppid() if begun_by is None else begun_by.pid
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG, where there is one
 
