@@ -10,6 +10,7 @@ from sorites.models import gated, positional
 from sorites.probes import (
     ChildMass,
     Entropy,
+    LengthCurve,
     Loss,
     Outcome,
     child_masses,
@@ -17,6 +18,7 @@ from sorites.probes import (
     separation,
 )
 from sorites.supervision import direct, teacher_forcing
+from sorites.tasks import Lego
 
 STRENGTH = 30.0
 
@@ -117,3 +119,29 @@ class TestSeparation:
 
     def test_the_margin_leaves_the_childrens_places_out(self):
         assert float(separation(self.gradient, self.children).margin) == pytest.approx(0.2 + 0.1)
+
+
+class Writer:
+    """Writes the truth but for one clause of one sentence, and one value of another."""
+
+    def write(self, truth, key, how):
+        first = truth.layout.inputs
+        tokens = truth.tokens.at[first, 3, 1].add(1)  # a variable: the value beside it is right
+        return tokens.at[first + 1, 4, 2].add(1)
+
+    def attend(self, chains):
+        step, length = np.arange(chains.layout.thoughts), chains.layout.thoughts
+        rows = np.zeros((1, length, chains.layout.positions, 4), np.float32)
+        rows[:, step, step] = 0.75
+        rows[:, step, length + step] = 0.25
+        return (jnp.asarray(rows),)
+
+
+def test_a_length_curve_by_hand():
+    asked = Lego("C3", 3, 6)
+    found = LengthCurve(asked, 4)(Writer(), asked, asked.draw(jax.random.key(0)), None, None)
+    assert float(found["values@3"]) == 0.75  # every value of three sentences in four
+    assert float(found["clauses@3"]) == 0.5
+    np.testing.assert_allclose(found["rates@3"], [1, 0.75, 1])
+    np.testing.assert_allclose(found["predicate@3"], 0.75)
+    np.testing.assert_allclose(found["query@3"], 0.25)

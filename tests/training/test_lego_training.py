@@ -45,7 +45,10 @@ def test_labels_are_true_noisy_or_filtered():
 def test_self_training_lowers_the_error_at_each_length():
     start = train_routing(FEATURES, uniform(), two_steps(ACTION, 1), (2,), 12, 60)
     assert float(start.loss[-1]) < float(start.loss[0])
-    for stage in self_train(FEATURES, start.end, ACTION, 12, 2, 30, 64, jax.random.key(1)):
+    grown = self_train(FEATURES, start.end, ACTION, 12, 2, 30, 64, jax.random.key(1))
+    said = self_train(FEATURES, start.end, ACTION, 12, 1, 30, 64, jax.random.key(1), rate=0.1, slowing=100.0)
+    np.testing.assert_array_equal(said[0].history.routing.predicate, grown[0].history.routing.predicate)  # its defaults
+    for stage in grown:
         assert float(stage.history.right.min()) == 1
         along = jax.vmap(lambda path, length=stage.length: path.masses(length, jnp.asarray(2)))(stage.history.routing)
         assert float(along.error[-1]) < float(along.error[0])
