@@ -29,7 +29,7 @@ from .plan import Plan, alone, plans
 from .progress import Listener, Progress, listener_or
 from .records import history_of, spread
 from .stage import Run, Stage
-from .trees import copied, put, stacked, take
+from .trees import copied, on_device, put, stacked, take
 
 CHUNK = 25  # evaluations per call of the compiled program
 
@@ -89,12 +89,12 @@ def train(
         check(run)
     listener = listener_or(progress)
     run, lanes = stacked(runs), lanes_of(runs[0], len(seeds), lanes)
-    lengths = [int(np.max(stage.steps)) for stage in run.stages]
+    lengths = [int(np.asarray(stage.steps).max()) for stage in run.stages]
     kept_at = _kept_at(run, lengths, keep)
     checkpoint = None if checkpoint is None else checkpoint.of(lanes, chunk, shrink, tuple(keep))
     standing = None if checkpoint is None else _left_off(checkpoint, run, seeds, lanes)
     if standing is None:
-        members = _born(run, jnp.asarray(np.asarray(seeds, np.int32)), lanes)
+        members = _born(run, on_device(np.asarray(seeds, np.int32)), lanes)
         standing = Standing(1, 0, np.arange(len(seeds)), members, [], np.zeros(len(seeds), np.int64), {})
 
     begun, clock, records = time.perf_counter(), Clock(seconds), standing.records
@@ -173,7 +173,7 @@ def _left_off(checkpoint: Checkpoint, run: Run, seeds: Sequence[int], lanes: str
     about = checkpoint.about()
     if about is None:
         return None
-    shapes = eqx.filter_eval_shape(_born, run, jnp.asarray(np.asarray(seeds, np.int32)), lanes)
+    shapes = eqx.filter_eval_shape(_born, run, on_device(np.asarray(seeds, np.int32)), lanes)
     for stage in run.stages[1 : about["stage"]]:
         shapes = eqx.filter_eval_shape(_enter, _bare(stage), shapes, lanes)
     return checkpoint.read(about, shapes)
@@ -183,7 +183,7 @@ def _chunks(hosted: Hosted, members: Member, clock: Clock, start: Standing | Non
     """Yield (members, measurements, segments done, active): on entry, then chunk by chunk."""
     plan, taught, lanes, chunk, shrink, stops = hosted
     stage, count = plan.stage, members.step.shape[0]
-    segments = -(-int(np.max(stage.steps)) // stage.evaluation.every)
+    segments = -(-int(np.asarray(stage.steps).max()) // stage.evaluation.every)
     if start is None:
         active, first = np.arange(count), 0
         members, found = _one_by_one(plan, members, Now(taught, True, 1), chunk, lanes)
@@ -197,7 +197,7 @@ def _chunks(hosted: Hosted, members: Member, clock: Clock, start: Standing | Non
         running, _ = _one_by_one(here, running, Now(taught, False, 0), chunk, lanes)  # compile: time is for training
         members = running if whole else put(members, active, running)
     while first < segments:
-        finished = np.asarray(running.left | running.diverged)
+        finished = np.asarray(running.left) | np.asarray(running.diverged)
         if finished.all():
             return
         keep = active[~finished]
@@ -226,7 +226,7 @@ def _one_by_one(plan: Plan, members: Member, now: Now, room: int, lanes: str):
     """Large models that run apart are called one after another: inside a compiled loop over members they are slower
     (measured on a GPT of width 64: by a sixth)."""
     now = Now(
-        *(jnp.asarray(np.asarray(value, kind)) for value, kind in zip(now, (np.int32, bool, np.int32), strict=True))
+        *(on_device(np.asarray(value, kind)) for value, kind in zip(now, (np.int32, bool, np.int32), strict=True))
     )
     if lanes != "one by one":
         return _advance((plan, now), members, room, lanes)
