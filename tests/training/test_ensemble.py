@@ -70,7 +70,7 @@ def test_the_same_spec_and_seeds_are_bit_identical(run, trained):
 
 
 def test_nothing_recompiles_for_new_data(run, trained):
-    programs = (ensemble._advance, ensemble._begin, ensemble._compiled)
+    programs = (ensemble._advance, ensemble._born, ensemble._enter)
     before = [program._cached._cache_size() for program in programs]
     other = train(with_adam(run, rate=0.1, decay=0.01), [7, 8, 9], lanes="together")  # secrets are new too
     shifted = eqx.tree_at(lambda r: r.model.weights, run, replace_fn=lambda w: jax.tree.map(lambda x: x + 1, w))
@@ -195,15 +195,15 @@ class TestLeavingEarly:
     def test_halves_are_dropped_and_nothing_changes(self, leaving, monkeypatch):
         sizes, advance = [], ensemble._advance
 
-        def watched(stage, members, *rest):
+        def watched(plan, members, *rest):
             sizes.append(members.step.shape[0])
-            return advance(stage, members, *rest)
+            return advance(plan, members, *rest)
 
         monkeypatch.setattr(ensemble, "_advance", watched)
         dropped = train(until(1.0), LEAVERS, lanes="together", chunk=1)
         assert sizes == sorted(sizes, reverse=True)
         assert set(sizes) == {4, 2, 1}
-        assert len(sizes) == len(leaving.history.step) - 1  # and the loop ends with the last member
+        assert len(sizes) == len(leaving.history.step)  # and the loop ends with the last member
         assert_same(dropped, leaving, rtol=1e-4, atol=1e-5)
 
 

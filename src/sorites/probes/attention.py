@@ -1,5 +1,7 @@
 """Where a model looks: mass on the children of each thought, entropy, concentration."""
 
+from typing import ClassVar
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -33,6 +35,7 @@ class ChildMass(AbstractProbe):
     """Per level, the smallest attention mass that any of its thoughts has on its children together; where attention
     depends on the input, the mean over the first `count` chains."""
 
+    asks_what_is_taught: ClassVar[bool] = False
     count: int = eqx.field(static=True, default=64)
 
     def __call__(self, model, task, secret, chains, taught):
@@ -53,6 +56,8 @@ def normalised_entropy(attention: Float[Array, "query source"]) -> Float[Array, 
 class Entropy(AbstractProbe):
     """Per layer, the mean normalised entropy of the rows that it writes; log 2 / log sources at the goal."""
 
+    asks_what_is_taught: ClassVar[bool] = False
+
     def __call__(self, model, task, secret, chains, taught):
         by_position = getattr(model, "attention", None)
         if by_position is None:
@@ -63,6 +68,7 @@ class Entropy(AbstractProbe):
 class HeadEntropy(AbstractProbe):
     """Of a GPT: wen's normalised entropies of every head over the first `count` chains."""
 
+    asks_what_is_taught: ClassVar[bool] = False
     count: int = eqx.field(static=True, default=64)
 
     def __call__(self, model, task, secret, chains, taught):

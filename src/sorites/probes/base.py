@@ -1,6 +1,7 @@
 """A probe measures a model on held-out chains; its names become the columns of the history."""
 
 import abc
+from typing import ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -12,7 +13,12 @@ from ..tasks import AbstractTask, Chain
 
 
 class AbstractProbe(eqx.Module):
-    """Scalars, or vectors over the levels 1..depth (columns `name.1`, `name.2`, ...)."""
+    """Scalars, or vectors over the levels 1..depth (columns `name.1`, `name.2`, ...).
+
+    A probe that says it never looks at `taught` is compiled once for all stages that differ in nothing else.
+    """
+
+    asks_what_is_taught: ClassVar[bool] = True
 
     @abc.abstractmethod
     def __call__(

@@ -1,5 +1,7 @@
 """Which function of the inputs does a model answer with? Its Fourier coefficients, on the inputs that matter."""
 
+from typing import ClassVar
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -38,6 +40,7 @@ class Fourier(AbstractProbe):
     `fourier.error`: standard errors; `fourier.mass`: the sum of squares without what sampling adds, 1 where the answer
     is a function of these inputs alone."""
 
+    asks_what_is_taught: ClassVar[bool] = False
     prefix: AbstractPrefix = Shown()
     most: int = eqx.field(static=True, default=4)
 

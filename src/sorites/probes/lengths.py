@@ -1,5 +1,7 @@
 """How far a chain reaches: LEGO sentences of another length, written from their predicates and first answer."""
 
+from typing import ClassVar
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -13,6 +15,7 @@ class LengthCurve(AbstractProbe):
     and with every clause right, attention on the predicate to be used and on the query itself by step, and the share of
     values right given that all before were. Names end in `@length`."""
 
+    asks_what_is_taught: ClassVar[bool] = False
     task: Lego
     count: int = eqx.field(static=True, default=200)
 

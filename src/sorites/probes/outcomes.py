@@ -2,6 +2,7 @@
 
 import functools
 import operator
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -35,6 +36,7 @@ class Outcome(AbstractProbe):
     every thought right, and the share of right thoughts on each level. For a causal model that reads tokens,
     `forced.chain` equals `rolled.chain` at a fraction of the cost."""
 
+    asks_what_is_taught: ClassVar[bool] = False
     reading: str = eqx.field(static=True, default="padded")
 
     def __check_init__(self):
@@ -70,6 +72,8 @@ def _prefix(name: str, model: AbstractModel, layout: Layout) -> AbstractPrefix:
 class Reward(AbstractProbe):
     """`sampled.reward`: the mean process reward of its own sampled thoughts, each judged by its own prefix."""
 
+    asks_what_is_taught: ClassVar[bool] = False
+
     def __call__(self, model, task, secret, chains, taught):
         tokens, said = model.own(chains, jax.random.key(0), "sampled")
         agreement = said.agreement(tokens[task.layout.inputs :], task.relabel(secret, tokens))
@@ -79,6 +83,7 @@ class Reward(AbstractProbe):
 class Released(AbstractProbe):
     """1 for each level that the filter lets through."""
 
+    asks_what_is_taught: ClassVar[bool] = False
     filter: AbstractFilter
 
     def __call__(self, model, task, secret, chains, taught):
@@ -93,6 +98,10 @@ class Elsewhere(AbstractProbe):
     probes: tuple[AbstractProbe, ...]
     label: str = eqx.field(static=True)
     count: int = eqx.field(static=True, default=256)
+
+    @property
+    def asks_what_is_taught(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return any(probe.asks_what_is_taught for probe in self.probes)
 
     def __call__(self, model, task, secret, chains, taught):
         there = self.task.sample(secret, jax.random.key(1), self.count)  # pyright: ignore

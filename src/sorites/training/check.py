@@ -9,6 +9,7 @@ from ..models import Positional, Signs
 from ..supervision import CrossEntropy, Own
 from ..tasks import AbstractTask
 from .member import born, enter, evaluate
+from .plan import alone, plans, structure_of
 from .stage import Run, Stage
 
 _checked: set[tuple] = set()  # a run of the same structure need not be looked at again
@@ -16,20 +17,24 @@ _checked: set[tuple] = set()  # a run of the same structure need not be looked a
 
 def check(run: Run) -> None:
     """The model reads every stage's chains, its mask hides no child, its signals are finite, its goals are measured."""
-    leaves, structure = jax.tree.flatten(run)
-    known = (structure, *((np.shape(leaf), jax.numpy.result_type(leaf)) for leaf in leaves))
+    known = structure_of(run)
     if known in _checked:
         return
-    for stage in run.stages:
+    for stage in {structure_of((stage.task, stage.taught)): stage for stage in run.stages}.values():
         refusal = refuses(run, stage)
         require(refusal is None, refusal or "")
-    member = eqx.filter_eval_shape(lambda: enter(run.stages[0], born(run, jax.numpy.zeros((), int))))
-    for stage in run.stages:
-        found = eqx.filter_eval_shape(evaluate, stage, member).keys() | {"training.loss"}
+    zero = jax.ShapeDtypeStruct((), np.int32)
+    member = eqx.filter_eval_shape(lambda seed: enter(run.stages[0], born(run, seed)), zero)
+    measured = {}
+    for stage, (plan, number) in zip(run.stages, plans(run), strict=True):
+        where = structure_of((stage.task, stage.evaluation))
+        if where not in measured:  # names do not depend on what is taught
+            found = eqx.filter_eval_shape(evaluate, alone(plan, number), zero, member)
+            measured[where] = sorted([*found, "training.loss"])
         for until in (run.goal, stage.until):
             require(
-                until is None or until.metric in found,
-                f"a goal is something measured: {until and until.metric!r}; use one of {', '.join(sorted(found))}",
+                until is None or until.metric in measured[where],
+                f"a goal is something measured: {until and until.metric!r}; use one of {', '.join(measured[where])}",
             )
     _checked.add(known)
 

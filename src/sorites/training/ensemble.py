@@ -7,7 +7,7 @@ finished members by halves; what a member does depends on its run and seed alone
 import dataclasses
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import equinox as eqx
@@ -24,11 +24,12 @@ from .checkpoint import Checkpoint, Standing
 from .clock import Clock
 from .history import History
 from .lanes import lanes_of, spread_over
-from .member import Member, born, enter, look, pool, segment
+from .member import Member, Now, advance, born, enter
+from .plan import Plan, alone, plans
 from .progress import Listener, Progress, listener_or
 from .records import history_of, spread
-from .stage import Run, Stage, Until
-from .trees import copied, put, stacked, take
+from .stage import Run, Stage
+from .trees import copied, on_device, put, stacked, take
 
 CHUNK = 25  # evaluations per call of the compiled program
 
@@ -88,22 +89,24 @@ def train(
         check(run)
     listener = listener_or(progress)
     run, lanes = stacked(runs), lanes_of(runs[0], len(seeds), lanes)
-    lengths = [int(np.max(stage.steps)) for stage in run.stages]
+    lengths = [int(np.asarray(stage.steps).max()) for stage in run.stages]
     kept_at = _kept_at(run, lengths, keep)
     checkpoint = None if checkpoint is None else checkpoint.of(lanes, chunk, shrink, tuple(keep))
     standing = None if checkpoint is None else _left_off(checkpoint, run, seeds, lanes)
     if standing is None:
-        members = _compiled(born, run, jnp.asarray(seeds, jnp.int32), lanes)
+        members = _born(run, on_device(np.asarray(seeds, np.int32)), lanes)
         standing = Standing(1, 0, np.arange(len(seeds)), members, [], np.zeros(len(seeds), np.int64), {})
 
     begun, clock, records = time.perf_counter(), Clock(seconds), standing.records
     members, samples, along = standing.members, standing.samples, standing.along
-    for number, stage in enumerate(run.stages, start=1):
+    for number, (stage, (plan, taught)) in enumerate(zip(run.stages, plans(run), strict=True), start=1):
         if number < standing.stage:
             continue
         first = sum(lengths[: number - 1])
         start = standing if number == standing.stage and records else None
-        hosted = Hosted(stage, run.goal, lanes, chunk, shrink, kept_at[number - 1])
+        if start is None and number > 1:
+            members = _enter(_bare(stage), members, lanes)
+        hosted = Hosted(plan, taught, lanes, chunk, shrink, kept_at[number - 1])
         for after, found, segments, active in _chunks(hosted, members, clock, start):
             members = after
             done = first + segments * stage.evaluation.every
@@ -138,8 +141,8 @@ def train(
 class Hosted(NamedTuple):
     """What the host does with one stage."""
 
-    stage: Stage
-    goal: Until | None
+    plan: Plan
+    taught: int  # which of what the plan teaches
     lanes: str
     chunk: int
     shrink: int
@@ -170,94 +173,84 @@ def _left_off(checkpoint: Checkpoint, run: Run, seeds: Sequence[int], lanes: str
     about = checkpoint.about()
     if about is None:
         return None
-    shapes = eqx.filter_eval_shape(_compiled, born, run, jnp.asarray(seeds, jnp.int32), lanes)
-    for stage in run.stages[: about["stage"]]:
-        shapes, _ = eqx.filter_eval_shape(_begin, (stage, run.goal), shapes, lanes)
+    shapes = eqx.filter_eval_shape(_born, run, on_device(np.asarray(seeds, np.int32)), lanes)
+    for stage in run.stages[1 : about["stage"]]:
+        shapes = eqx.filter_eval_shape(_enter, _bare(stage), shapes, lanes)
     return checkpoint.read(about, shapes)
 
 
 def _chunks(hosted: Hosted, members: Member, clock: Clock, start: Standing | None):
     """Yield (members, measurements, segments done, active): on entry, then chunk by chunk."""
-    stage, goal, lanes, chunk, shrink, stops = hosted
-    every, count = stage.evaluation.every, members.step.shape[0]
-    segments = -(-int(np.max(stage.steps)) // every)
-    active, first = np.arange(count), 0
+    plan, taught, lanes, chunk, shrink, stops = hosted
+    stage, count = plan.stage, members.step.shape[0]
+    segments = -(-int(np.asarray(stage.steps).max()) // stage.evaluation.every)
     if start is None:
-        members, found = _begin((stage, goal), members, lanes)
-        entry = jax.tree.map(lambda leaf: np.asarray(leaf)[:, None], found)
-        yield members, entry, np.zeros(1, int), active
+        active, first = np.arange(count), 0
+        members, found = _one_by_one(plan, members, Now(taught, True, 1), chunk, lanes)
+        yield members, jax.tree.map(lambda leaf: np.asarray(leaf)[:, :1], found), np.zeros(1, int), active
+        running, here = members, plan
     else:
         active, first = start.active, start.segments
-    # What the program does not depend on is not its key.
-    every_one = (dataclasses.replace(stage, reset=True, freeze=False), goal)
-    running, here = (members, every_one) if len(active) == count else (take(members, active), take(every_one, active))
-    if clock.limit is not None:  # compile first: time is for training
-        running, _ = _one_by_one(here, running, 0, chunk, lanes)
-        members = put(members, active, running) if len(active) < count else running
-    compiled = clock.limit is not None
+        whole = len(active) == count
+        running, here = (members, plan) if whole else (take(members, active), take(alone(plan, taught), active))
+        taught = taught if whole else 0
+        running, _ = _one_by_one(here, running, Now(taught, False, 0), chunk, lanes)  # compile: time is for training
+        members = running if whole else put(members, active, running)
     while first < segments:
-        finished = np.asarray(running.left | running.diverged)
+        finished = np.asarray(running.left) | np.asarray(running.diverged)
         if finished.all():
             return
         keep = active[~finished]
         if lanes == "together" and first and first % chunk == 0 and shrink * len(keep) <= len(active):
             active = np.concatenate([keep, active[finished]])[: 1 << max(len(keep) - 1, 0).bit_length()]
-            running, here = take(members, active), take(every_one, active)
+            running, here, taught = take(members, active), take(alone(plan, hosted.taught), active), 0
         end = min([segments, (first // chunk + 1) * chunk, *(stop for stop in stops if stop > first)])
         kept, steps, begun = end - first, np.asarray(running.step).sum(), time.perf_counter()
-        running, found = _one_by_one(here, running, kept, chunk, lanes)
+        running, found = _one_by_one(here, running, Now(taught, False, kept), chunk, lanes)
         members = put(members, active, running) if len(active) < count else running
         found = jax.tree.map(lambda leaf: spread(np.asarray(leaf)[:, :kept], active, count), found)  # noqa: B023
-        if compiled:
-            drawn = (np.asarray(running.step).sum() - steps) * np.mean(stage.source.samples)
-            clock.add(time.perf_counter() - begun, float(drawn))
+        drawn = (np.asarray(running.step).sum() - steps) * np.mean(stage.source.samples)
+        clock.add(time.perf_counter() - begun, float(drawn))
         yield members, found, first + 1 + np.arange(kept), active
-        first, compiled = end, True
+        first = end
         if clock.out:
             return
 
 
-@eqx.filter_jit
-def _begin(plan: tuple[Stage, Until | None], members: Member, lanes: str) -> tuple[Member, dict]:
-    """Enter the stage, and a first look."""
-    return spread_over(lambda plan, member: look(plan[0], plan[1], enter(plan[0], member)), lanes)(plan, members)
+def _bare(stage: Stage) -> Stage:
+    """What entering it depends on."""
+    return dataclasses.replace(stage, taught=(), until=None)
 
 
-def _one_by_one(plan: tuple[Stage, Until | None], members: Member, count: int, chunk: int, lanes: str):
+def _one_by_one(plan: Plan, members: Member, now: Now, room: int, lanes: str):
     """Large models that run apart are called one after another: inside a compiled loop over members they are slower
     (measured on a GPT of width 64: by a sixth)."""
+    now = Now(
+        *(on_device(np.asarray(value, kind)) for value, kind in zip(now, (np.int32, bool, np.int32), strict=True))
+    )
     if lanes != "one by one":
-        return _advance(plan, members, jnp.asarray(count), chunk, lanes)
+        return _advance((plan, now), members, room, lanes)
     each = []
     for index in range(members.step.shape[0]):
         one = np.array([index])
-        each.append(_advance(take(plan, one), take(members, one), jnp.asarray(count), chunk, "alone"))
+        each.append(_advance((take(plan, one), now), take(members, one), room, "alone"))
     return jax.tree.map(lambda *leaves: jnp.concatenate(leaves) if eqx.is_array(leaves[0]) else leaves[0], *each)
 
 
 @eqx.filter_jit(donate="all-except-first")
-def _advance(plan: tuple[Stage, Until | None], members: Member, count: Int[Array, ""], chunk: int, lanes: str):
-    """The compiled program: `count` segments, each ended by an evaluation; room for `chunk`, so that one program serves
-    stages of any length."""
-
-    def many(plan: tuple[Stage, Until | None], member: Member):
-        static, chains = eqx.filter(member, eqx.is_array, inverse=True), pool(plan[0], member)
-        shapes = eqx.filter_eval_shape(segment, plan[0], plan[1], member, chains)[1]
-        room = jax.tree.map(lambda leaf: jnp.full((chunk, *leaf.shape), jnp.nan, leaf.dtype), shapes)
-
-        def body(number, carry):
-            arrays, records = carry
-            after, found = segment(plan[0], plan[1], eqx.combine(arrays, static), chains)
-            records = jax.tree.map(lambda all, one: all.at[number].set(one), records, found)
-            return eqx.filter(after, eqx.is_array), records
-
-        arrays, records = jax.lax.fori_loop(0, count, body, (eqx.filter(member, eqx.is_array), room))
-        return eqx.combine(arrays, static), records
-
-    return spread_over(many, lanes)(plan, members)
+def _advance(told: tuple[Plan, Now], members: Member, room: int, lanes: str):
+    """The compiled program; room for so many segments, so that one program serves stages of any length."""
+    plan, now = told
+    return spread_over(lambda plan, member: advance(plan, now, room, member), lanes)(plan, members)
 
 
 @eqx.filter_jit
-def _compiled(function: Callable, first, second, lanes: str):
-    """The function over the leading axis of its two arguments."""
-    return spread_over(function, lanes)(first, second)
+def _born(run: Run, seeds: Int[Array, " member"], lanes: str) -> Member:
+    """Everyone, in the first stage."""
+    return spread_over(lambda run, seed: enter(run.stages[0], born(run, seed)), lanes)(run, seeds)
+
+
+@eqx.filter_jit
+def _enter(stage: Stage, members: Member, lanes: str) -> Member:
+    """Everyone, in a later stage."""
+    return spread_over(enter, lanes)(stage, members)

@@ -3,7 +3,8 @@
 import dataclasses
 import functools
 import operator
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -13,6 +14,7 @@ from jaxtyping import Array, Bool, Float, Int, Key, UInt32
 
 from ..models import AbstractModel
 from ..supervision import Draw
+from .plan import Plan
 from .stage import Run, Stage, Until
 
 
@@ -51,13 +53,25 @@ def born(run: Run, seed: Int[Array, ""]) -> Member:
     )
 
 
-def evaluate(stage: Stage, member: Member) -> dict[str, Array]:
-    """Every probe on the member's held-out chains."""
+def evaluate(plan: Plan, number: Int[Array, ""], member: Member) -> dict[str, Array]:
+    """Every probe on the member's held-out chains, while that number of what the plan teaches is taught."""
+    stage, found = plan.stage, {}
     chains = stage.evaluation.chains(stage.task, member.secret, member.test)
-    found: dict[str, Array] = {}
     for probe in stage.evaluation.probes:
-        found |= probe(member.model, stage.task, member.secret, chains, stage.taught)
-    return {name: jnp.asarray(value, jnp.float32) for name, value in found.items()}
+
+        def measure(taught, probe=probe):
+            measured = probe(member.model, stage.task, member.secret, chains, taught)
+            return {name: jnp.asarray(value, jnp.float32) for name, value in measured.items()}
+
+        found |= _chosen(measure, plan.teachings, number) if probe.asks_what_is_taught else measure(plan.teachings[0])
+    return found
+
+
+def _chosen(function: Callable, among: Sequence, number: Int[Array, ""]) -> Any:
+    """The function of one of these."""
+    if len(among) == 1:
+        return function(among[0])
+    return jax.lax.switch(number, [functools.partial(function, each) for each in among])
 
 
 def enter(stage: Stage, member: Member) -> Member:
@@ -128,36 +142,75 @@ def _reused(stage: Stage, member: Member, draw: Draw) -> tuple[AbstractModel, An
     return eqx.combine(arrays, static), state, losses[0]
 
 
-def look(stage: Stage, goal: Until | None, member: Member) -> tuple[Member, dict[str, Array]]:
-    """Evaluate without a step, as on entry to a stage."""
-    found = evaluate(stage, member) | {"training.loss": jnp.full((), jnp.nan, jnp.float32)}
-    judged = _judge(stage, goal, member, found)
-    stopped = member.diverged  # of an earlier stage: it measures nothing more
-    return judged, jax.tree.map(lambda value: jnp.where(stopped, jnp.nan, value), found)
+class Now(NamedTuple):
+    """What a call of the program is to do; numbers, so that one program does it all."""
+
+    number: Int[Array, ""]  # of what is taught
+    entering: Bool[Array, ""]  # a look at whoever comes in, without a step
+    count: Int[Array, ""]  # segments, at most as many as there is room for
 
 
-def segment(stage: Stage, goal: Until | None, member: Member, pool: Any) -> tuple[Member, dict[str, Array]]:
+_measured = eqx.filter_jit(evaluate, inline=True)  # traced once, though its shapes are needed before it runs
+
+
+def advance(plan: Plan, now: Now, room: int, member: Member) -> tuple[Member, dict[str, Array]]:
+    """So many segments one after another, and what was measured after each."""
+    static, chains = eqx.filter(member, eqx.is_array, inverse=True), _pool_of(plan.stage, now, member)
+    shapes = eqx.filter_eval_shape(_measured, plan, now.number, member)
+    shapes |= {"training.loss": jax.ShapeDtypeStruct((), jnp.float32)}
+    nothing = {name: jnp.full(leaf.shape, jnp.nan, leaf.dtype) for name, leaf in shapes.items()}
+    records = {name: jnp.full((room, *leaf.shape), jnp.nan, leaf.dtype) for name, leaf in shapes.items()}
+
+    def body(place, carry):
+        arrays, records = carry
+        arrays, found = _segment(plan, now, eqx.combine(arrays, static), chains, nothing)
+        return arrays, {name: every.at[place].set(found[name]) for name, every in records.items()}
+
+    arrays, records = jax.lax.fori_loop(0, now.count, body, (eqx.filter(member, eqx.is_array), records))
+    return eqx.combine(arrays, static), records
+
+
+def _pool_of(stage: Stage, now: Now, member: Member) -> Any:
+    """The pool, which a look without a step does without."""
+    shapes = eqx.filter_eval_shape(pool, stage, member)
+    arrays, static = eqx.partition(shapes, lambda leaf: isinstance(leaf, jax.ShapeDtypeStruct))
+    if not jax.tree.leaves(arrays):
+        return static
+
+    def empty():
+        return jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), arrays)
+
+    made = jax.lax.cond(now.entering, empty, lambda: eqx.filter(pool(stage, member), eqx.is_array))
+    return eqx.combine(made, static)
+
+
+def _segment(plan: Plan, now: Now, member: Member, pool: Any, nothing: dict[str, Array]):
     """The steps between two evaluations, and the evaluation; a member that is done stands still."""
-    static = eqx.filter(member, eqx.is_array, inverse=True)
+    stage, (start, static) = plan.stage, eqx.partition(member, eqx.is_array)
 
-    def walk(carry, _):
-        arrays, total = carry
-        after, loss = step(stage, eqx.combine(arrays, static), pool)
-        return (eqx.filter(after, eqx.is_array), total + loss.astype(jnp.float32)), None
+    def stand(arrays):
+        return arrays, jnp.full((), jnp.nan, jnp.float32)
+
+    def walk(taught, arrays):
+        here = dataclasses.replace(stage, taught=taught)
+
+        def one(carry, _):
+            arrays, total = carry
+            after, loss = step(here, eqx.combine(arrays, static), pool)
+            return (eqx.filter(after, eqx.is_array), total + loss.astype(jnp.float32)), None
+
+        first = (arrays, jnp.zeros((), jnp.float32))
+        (arrays, total), _ = jax.lax.scan(one, first, None, length=stage.evaluation.every)
+        return arrays, total / stage.evaluation.every
 
     def work(arrays):
-        start = (arrays, jnp.zeros((), jnp.float32))
-        (arrays, total), _ = jax.lax.scan(walk, start, None, length=stage.evaluation.every)
+        ways = [stand, *(functools.partial(walk, taught) for taught in plan.teachings)]
+        arrays, loss = jax.lax.switch(jnp.where(now.entering, 0, now.number + 1), ways, arrays)
         after = eqx.combine(arrays, static)
-        found = evaluate(stage, after) | {"training.loss": total / stage.evaluation.every}
-        return eqx.filter(_judge(stage, goal, after, found), eqx.is_array), found
+        found = _measured(plan, now.number, after) | {"training.loss": loss}
+        return eqx.filter(_judge(stage, plan.goal, after, found), eqx.is_array), found
 
-    def rest(arrays):
-        shapes = eqx.filter_eval_shape(work, arrays)[1]
-        return arrays, jax.tree.map(lambda leaf: jnp.full(leaf.shape, jnp.nan, leaf.dtype), shapes)
-
-    arrays, found = jax.lax.cond(member.left | member.diverged, rest, work, eqx.filter(member, eqx.is_array))
-    return eqx.combine(arrays, static), found
+    return jax.lax.cond(member.left | member.diverged, lambda arrays: (arrays, nothing), work, start)
 
 
 def _judge(stage: Stage, goal: Until | None, member: Member, found: dict[str, Array]) -> Member:

@@ -29,7 +29,7 @@ def history_of(seeds, records, members: Member, samples: np.ndarray, cut: bool) 
     metrics = {name: _joined([found[name] for _, _, found in records]) for name in names}
     kept = _measured(metrics) | np.append(True, stage[1:] != stage[:-1])  # however long the last chunk was
     secrets = jax.tree.leaves(members.secret)
-    ended = np.asarray(members.left | members.diverged)
+    ended = np.asarray(members.left) | np.asarray(members.diverged)
     return History(
         seeds=np.asarray(seeds),
         stage=stage[kept],

@@ -6,6 +6,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 
 from ..errors import require
 from .stage import Run
@@ -21,8 +22,13 @@ def stacked(runs: Sequence[Run]) -> Run:
         all(eqx.tree_equal(other, static[0]) is True for other in static[1:]) and shapes == shapes[:1] * len(shapes),
         "the runs of one ensemble differ in arrays only (rates, weights, masks); train the others apart",
     )
-    together = jax.tree.map(lambda *leaves: jnp.asarray(np.stack(leaves)[rows]), *arrays)
+    together = jax.tree.map(lambda *leaves: on_device(np.stack(leaves)[rows]), *arrays)
     return eqx.combine(together, static[0])
+
+
+def on_device(array: np.ndarray) -> Array:
+    """The array as JAX holds it. `jnp.asarray` would compile a program for every new shape."""
+    return jax.device_put(array.astype(jax.dtypes.canonicalize_dtype(array.dtype)))
 
 
 def take(tree, index):
