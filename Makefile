@@ -38,7 +38,7 @@ playground: playground/node_modules  ## the page that `sorites play` serves; nee
 
 # Where node is, the playground's types and tests are part of the tests.
 test: lint $(if $(shell command -v npm),playground/node_modules)  ## lint, types, tests
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 $(VENV)/.documented: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'

@@ -34,6 +34,16 @@ def pytest_configure(config):
     config.addinivalue_line("filterwarnings", "ignore:Error (reading|writing) persistent compilation cache")
 
 
+# The folders that take longest, first: two workers then end together.
+SLOW = ("papers", "training", "torture", "store", "cli", "docs", "sweeps")
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(
+        key=lambda item: next((place for place, name in enumerate(SLOW) if f"/{name}/" in str(item.path)), len(SLOW))
+    )
+
+
 @pytest.fixture(autouse=True, scope="module")
 def _forget_programs():
     """Each compiled program maps memory, and a process may map only so often: one file's programs go with it."""
