@@ -36,6 +36,8 @@ from .said import AbstractSaid as AbstractSaid
 from .said import Classes as Classes
 from .said import Odds as Odds
 from .said import Signs as Signs
+from .sparse import Sparse as Sparse
+from .sparse import sparse as sparse
 
 MODELS = {
     "gated": gated,
