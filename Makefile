@@ -36,7 +36,7 @@ playground: playground/node_modules  ## the page that `sorites play` serves; nee
 	npm --prefix playground run --silent check
 	npm --prefix playground run --silent build
 
-# Where node is, the playground's types and tests are part of the tests.
+# Where node is, the playground's types, lint and tests are part of the tests.
 test: lint $(if $(shell command -v npm),playground/node_modules)  ## lint, types, tests
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
