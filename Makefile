@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 JOBS ?= 2
 MINUTES ?= 60
 
-.PHONY: reproduce test docs lint bench torture mutants playground clean
+.PHONY: reproduce test docs lint bench versions torture mutants playground clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -49,6 +49,9 @@ docs: $(VENV)/.documented  ## the documentation site, warnings are errors; ends 
 	! grep -rlE '<(script|link|img)[^>]*(src|href)="https?:' --include='*.html' docs/_build/html  # nothing is fetched
 	@echo docs/_build/html/index.html
 
+versions: | $(BIN)/python  ## a subset of the tests on the oldest releases that are allowed and on the newest; minutes
+	$(BIN)/python tests/versions.py
+
 bench: $(VENV)/.installed  ## speed side by side; needs torch for the comparison
 	$(BIN)/python bench/log_icot.py
 	$(BIN)/python bench/kim_suzuki.py
@@ -67,4 +70,4 @@ mutants: $(VENV)/.tested  ## 80 faults in the numerical core, each of which a te
 	$(BIN)/python torture/mutants.py --count 80 --jobs $(JOBS) --minutes $(MINUTES)
 
 clean:
-	rm -rf $(VENV) sorites-store reproduction figures torture-state docs/_build docs/site/generated
+	rm -rf $(VENV) build sorites-store reproduction figures torture-state docs/_build docs/site/generated
