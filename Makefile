@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 JOBS ?= 2
 MINUTES ?= 60
 
-.PHONY: reproduce test docs lint bench torture mutants playground clean
+.PHONY: reproduce test docs lint bench versions torture mutants playground clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -36,7 +36,7 @@ playground: playground/node_modules  ## the page that `sorites play` serves; nee
 	npm --prefix playground run --silent check
 	npm --prefix playground run --silent build
 
-# Where node is, the playground's types and tests are part of the tests.
+# Where node is, the playground's types, lint and tests are part of the tests.
 test: lint $(if $(shell command -v npm),playground/node_modules)  ## lint, types, tests
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
@@ -48,6 +48,9 @@ docs: $(VENV)/.documented  ## the documentation site, warnings are errors; ends 
 	$(BIN)/python -m sphinx -W --keep-going -q -b html -d docs/_build/doctrees docs/site docs/_build/html
 	! grep -rlE '<(script|link|img)[^>]*(src|href)="https?:' --include='*.html' docs/_build/html  # nothing is fetched
 	@echo docs/_build/html/index.html
+
+versions: | $(BIN)/python  ## a subset of the tests on the oldest releases that are allowed and on the newest; minutes
+	$(BIN)/python tests/versions.py
 
 bench: $(VENV)/.installed  ## speed side by side; needs torch for the comparison
 	$(BIN)/python bench/log_icot.py
@@ -67,4 +70,4 @@ mutants: $(VENV)/.tested  ## 80 faults in the numerical core, each of which a te
 	$(BIN)/python torture/mutants.py --count 80 --jobs $(JOBS) --minutes $(MINUTES)
 
 clean:
-	rm -rf $(VENV) sorites-store reproduction figures torture-state docs/_build docs/site/generated
+	rm -rf $(VENV) build sorites-store reproduction figures torture-state docs/_build docs/site/generated

@@ -1,5 +1,5 @@
 // Bundles the page into one static folder that opens from disk: src/sorites/playground, which the wheel carries.
-import { copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";

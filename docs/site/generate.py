@@ -7,8 +7,10 @@ import shutil
 from pathlib import Path
 
 import reference
+import versions
 from claim_pages import page, table
 from records import records
+from sorites.cli.play_command import FOLDER as PLAYGROUND
 from sorites.papers.registry import figures, papers
 from sorites.report.figures import make_figure
 from sorites.store import Store
@@ -44,6 +46,8 @@ def write() -> None:
             (OUT / "claims" / f"{claim.id}.md").write_text(page(claim, paper, found.get(claim.id)))
     for name in reference.PAGES:
         (OUT / "reference" / f"{name}.md").write_text(reference.document(name))
+    (OUT / "tables" / "versions.md").write_text(versions.table())
+    shutil.copytree(PLAYGROUND, OUT / "beside" / "playground")
     draw()
 
 

@@ -70,7 +70,7 @@ function slice(): void {
   asked = begun;
   while (owed >= 1 && performance.now() - begun < SLICE) {
     if (next === 0) seen = updates();
-    advance(places[next]!.member);
+    advance(places[next].member);
     next = (next + 1) % places.length;
     if (next > 0) continue;
     owed -= updates() - seen;
@@ -97,7 +97,7 @@ function obey(order: Order): void {
     const first = Number(state.seed);
     const seeds = Array.from({ length: Number(state.seeds) }, (_, i) => first + i);
     playing = false;
-    places = seeds.flatMap((seed) => arms.map((arm) => ({ arm, seed, member: MEMBERS[exhibit]!(state, arm, seed) })));
+    places = seeds.flatMap((seed) => arms.map((arm) => ({ arm, seed, member: MEMBERS[exhibit](state, arm, seed) })));
     next = seconds = owed = 0;
     post();
   } else if (order.kind === "play") {

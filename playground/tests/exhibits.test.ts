@@ -13,7 +13,7 @@ function trained(exhibit: Exhibit, changes: State, most = Infinity): { view: His
   assert.equal(exhibit.refuses(state), null);
   const view = new History(1);
   for (const { slug } of exhibit.arms(state)) {
-    const member = MEMBERS[exhibit.slug]!(state, slug, 0);
+    const member = MEMBERS[exhibit.slug](state, slug, 0);
     for (let i = 0; i < most && !member.finished; i++) member.advance();
     view.add({ run: 0, points: [{ arm: slug, seed: 0, points: member.measured }], pictures: { [slug]: member.picture() }, finished: true, seconds: 0, updates: 0 });
   }
@@ -45,7 +45,7 @@ for (const exhibit of LIST) {
       const state: State = {};
       for (const setting of exhibit.settings) {
         const at = corner();
-        if (setting.kind === "choice") state[setting.name] = setting.choices[Math.round(at * (setting.choices.length - 1))]!;
+        if (setting.kind === "choice") state[setting.name] = setting.choices[Math.round(at * (setting.choices.length - 1))];
         else state[setting.name] = nearest(setting, setting.log ? setting.low * (setting.high / setting.low) ** at : setting.low + at * (setting.high - setting.low));
       }
       if ("sparsity" in state) state.sparsity = Math.min(Number(state.sparsity), 2 ** Math.floor(Math.log2(Number(state.bits))));
@@ -57,24 +57,24 @@ for (const exhibit of LIST) {
 }
 
 test("rl-sft: process reward and teacher forcing learn a tree in one update, SFT in T - 1, outcome reward not", () => {
-  const { view } = trained(EXHIBITS["rl-sft"]!, { bits: 8, samples: 5000, updates: 3 });
-  const first = (arm: string): number => view.series(arm, "exact").seeds[0]!.indexOf(1);
+  const { view } = trained(EXHIBITS["rl-sft"], { bits: 8, samples: 5000, updates: 3 });
+  const first = (arm: string): number => view.series(arm, "exact").seeds[0].indexOf(1);
   assert.deepEqual(["process-reward", "teacher-forcing", "sft", "outcome-reward"].map(first), [1, 1, 2, -1]);
 });
 
 test("kim-suzuki: the filter climbs its own chain with eps0 above 1, not below", () => {
   for (const [threshold, right] of [[1.5, 1], [0.7, 0]] as const) {
-    const { view } = trained(EXHIBITS["kim-suzuki"]!, { samples: 50_000, threshold });
+    const { view } = trained(EXHIBITS["kim-suzuki"], { samples: 50_000, threshold });
     assert.equal(Number(view.last("filtered", "soft.answer")[0] === 1), right, `eps0=${threshold}`);
-    assert.equal(Number(view.series("filtered", "pattern").seeds[0]!.every((each) => each === 1)), right);
+    assert.equal(Number(view.series("filtered", "pattern").seeds[0].every((each) => each === 1)), right);
     assert.equal(view.last("one-step", "soft.answer")[0], 1);
   }
 });
 
 test("lego: C3 needs no self-training; S3 breaks, and self-training pushes that out", () => {
-  const cyclic = trained(EXHIBITS.lego!, { action: "C3", steps: 300, stages: 0, samples: 40 }).view;
+  const cyclic = trained(EXHIBITS.lego, { action: "C3", steps: 300, stages: 0, samples: 40 }).view;
   assert.equal(cyclic.last("action", "right.0.160")[0], 1);
-  const { view } = trained(EXHIBITS.lego!, { action: "S3", steps: 60, samples: 40, batch: 128 });
-  assert.ok(view.last("action", "right.0.160")[0]! < 0.5);
-  assert.ok(view.last("action", "right.3.160")[0]! > view.last("action", "right.0.160")[0]!);
+  const { view } = trained(EXHIBITS.lego, { action: "S3", steps: 60, samples: 40, batch: 128 });
+  assert.ok(view.last("action", "right.0.160")[0] < 0.5);
+  assert.ok(view.last("action", "right.3.160")[0] > view.last("action", "right.0.160")[0]);
 });

@@ -32,13 +32,13 @@ interface Setting {
 }
 
 function signs(hex: string, count: number): Float64Array {
-  return Float64Array.from({ length: count }, (_, i) => 1 - 2 * ((parseInt(hex[i >> 2]!, 16) >> (3 - (i & 3))) & 1));
+  return Float64Array.from({ length: count }, (_, i) => 1 - 2 * ((parseInt(hex[i >> 2], 16) >> (3 - (i & 3))) & 1));
 }
 
 function close(found: ArrayLike<number>, wanted: ArrayLike<number>, within: number, what: string): void {
   assert.equal(found.length, wanted.length, what);
   let worst = 0;
-  for (let i = 0; i < wanted.length; i++) worst = Math.max(worst, Math.abs(found[i]! - wanted[i]!));
+  for (let i = 0; i < wanted.length; i++) worst = Math.max(worst, Math.abs(found[i] - wanted[i]));
   assert.ok(worst <= within, `${what}: off by ${worst}`);
 }
 
@@ -68,12 +68,12 @@ for (const kase of logIcot.cases) {
     const { task, model, batches, work } = opened(logIcot.setting, "cosine", "lower-levels");
     const rule: Rule = { kind: "adamw", rate: logIcot.rate, decay: logIcot.decay };
     const plan = lessons(task.layout, kase.curriculum as Curriculum);
-    const own = new Float64Array(batches[0]!.length);
+    const own = new Float64Array(batches[0].length);
     const losses: number[] = [];
     shares(STEPS, plan.length).forEach((steps, stage) => {
       const updater = new Updater(rule, model.weights.length);
       for (let step = 0; step < steps; step++) {
-        losses.push(internalise(model, plan[stage]!, batches[losses.length % batches.length]!, own, work));
+        losses.push(internalise(model, plan[stage], batches[losses.length % batches.length], own, work));
         moved(model, updater);
       }
     });
@@ -96,10 +96,10 @@ for (const kase of rlSft.cases) {
     const updater = new Updater({ kind: "sign", rate: rlSft.rate }, model.weights.length);
     const losses: number[] = [];
     for (let step = 0; step < STEPS; step++) {
-      const truth = batches[step % batches.length]!;
+      const truth = batches[step % batches.length];
       const tokens = truth.slice();
       if (kase.method === "sft") speak(model, tokens, work);
-      if (kase.tokens) tokens.set(signs(kase.tokens[step]!, task.layout.thoughts * work.count), task.bits * work.count);
+      if (kase.tokens) tokens.set(signs(kase.tokens[step], task.layout.thoughts * work.count), task.bits * work.count);
       losses.push(reward(model, task, kids, kase.method as Method, truth, tokens, work));
       moved(model, updater);
     }
@@ -109,7 +109,7 @@ for (const kase of rlSft.cases) {
 }
 
 function filteredStep(model: Model, task: Task, truth: Float64Array, work: Work, passes: Float64Array): number {
-  const gates = Float64Array.from(task.layout.levels, (level) => passes[level - 1]!);
+  const gates = Float64Array.from(task.layout.levels, (level) => passes[level - 1]);
   const own = truth.slice();
   model.write(own, work, undefined, task.layout.thoughts, gates);
   const found = loss("squared", work, truth, task.layout, new Float64Array(task.layout.thoughts).fill(1));
@@ -126,7 +126,7 @@ for (const kase of kimSuzuki.cases) {
     const losses: number[] = [];
     const patterns = new Set<string>();
     for (let step = 0; step < STEPS; step++) {
-      const truth = batches[step % batches.length]!;
+      const truth = batches[step % batches.length];
       if (kase.name === "one-step") {
         model.read(truth, work, 0, task.layout.thoughts);
         losses.push(loss("squared", work, truth, task.layout, new Float64Array(task.layout.thoughts).fill(1)));
@@ -134,7 +134,8 @@ for (const kase of kimSuzuki.cases) {
         model.blame(truth, work, false);
         model.finish();
       } else {
-        const passes = released(model, signs(kase.strings!, task.bits * 16), 16, kase.used!, kase.threshold!);
+        assert.ok(kase.strings && kase.used && kase.threshold, "a filtered case has strings");
+        const passes = released(model, signs(kase.strings, task.bits * 16), 16, kase.used, kase.threshold);
         patterns.add(passes.join());
         losses.push(filteredStep(model, task, truth, work, passes));
       }
@@ -159,17 +160,17 @@ for (const kase of lego.cases) {
     close(losses, kase.losses, WITHIN, "losses");
     close(scores, kase.end, WITHIN, "scores");
     kase.rollout.actions.forEach((moves, i) => {
-      assert.deepEqual(rollout(features, scores, moves, kase.rollout.start[i]!), kase.rollout.written[i]);
+      assert.deepEqual(rollout(features, scores, moves, kase.rollout.start[i]), kase.rollout.written[i]);
     });
     if (!kase.continued) return;
     const later = kase.continued;
     const annotator = scores.slice();
     const grown: number[] = [];
     for (let step = 0; step < STEPS; step++) {
-      const starts = Array.from(later.start[step]!, Number);
-      const flat = Array.from(later.actions[step]!, Number);
+      const starts = Array.from(later.start[step], Number);
+      const flat = Array.from(later.actions[step], Number);
       const batch: Sentences = { actions: starts.map((_, i) => flat.slice(i * later.length, (i + 1) * later.length)), values: [] };
-      batch.values = batch.actions.map((moves, i) => [starts[i]!, ...rollout(features, annotator, moves, starts[i]!, 2)]);
+      batch.values = batch.actions.map((moves, i) => [starts[i], ...rollout(features, annotator, moves, starts[i], 2)]);
       grown.push(descend(features, scores, batch, [2], kase.variables, step, kase.rate));
     }
     close(grown, later.losses, WITHIN, "self-training losses");

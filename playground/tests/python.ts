@@ -9,4 +9,4 @@ const SMALL: Record<string, Record<string, number | string>> = {
   lego: { action: "C3", steps: 10, self_steps: 10, stages: 1, batch: 32, samples: 20 },
 };
 
-console.log(JSON.stringify(Object.fromEntries(LIST.map(({ slug, settings, python }) => [slug, python({ ...defaults(settings), ...SMALL[slug] })]))));
+console.log(JSON.stringify(Object.fromEntries(LIST.map((exhibit) => [exhibit.slug, exhibit.python({ ...defaults(exhibit.settings), ...SMALL[exhibit.slug] })]))));

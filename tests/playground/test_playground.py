@@ -143,9 +143,21 @@ def run(*command: str) -> str:
 
 
 @with_node
-def test_the_sources_pass_their_types_and_tests():
+def test_the_sources_pass_their_types_and_lint_and_tests():
     run("node", "node_modules/typescript/bin/tsc", "--noEmit")
+    run("node", "node_modules/eslint/bin/eslint.js", ".")
     run("node", "tests/run.mjs")
+
+
+@with_node
+def test_the_lint_sees_what_it_should():
+    command = ["node", "node_modules/eslint/bin/eslint.js", "--stdin", "--stdin-filename", "src/page/link.ts"]
+    text = "export function f(x: any): boolean {\n  Promise.resolve(x);\n  return x == 1;\n}\n"
+    done = subprocess.run(command, cwd=HERE, input=text, capture_output=True, text=True)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert {"no-explicit-any", "no-floating-promises", "eqeqeq"} <= set(
+        re.findall(r"[a-z-]+$", done.stdout, re.MULTILINE)
+    )
 
 
 @with_node

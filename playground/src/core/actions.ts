@@ -22,7 +22,7 @@ function permutations(points: number): number[][] {
 
 function even(row: number[]): boolean {
   let inversions = 0;
-  for (let i = 0; i < row.length; i++) for (let j = i + 1; j < row.length; j++) if (row[i]! > row[j]!) inversions++;
+  for (let i = 0; i < row.length; i++) for (let j = i + 1; j < row.length; j++) if (row[i] > row[j]) inversions++;
   return inversions % 2 === 0;
 }
 
@@ -30,12 +30,13 @@ const known = new Map<string, Action>();
 
 /** Made once: S5's Cayley table has 14,400 entries. */
 export function actionNamed(name: string): Action {
-  if (!known.has(name)) known.set(name, made(name));
-  return known.get(name)!;
+  const action = known.get(name) ?? made(name);
+  known.set(name, action);
+  return action;
 }
 
 function made(name: string): Action {
-  const family = name[0]!;
+  const family = name[0];
   const points = Number(name.slice(1));
   const all = Array.from({ length: points }, (_, i) => i);
   let table: number[][];
@@ -45,6 +46,6 @@ function made(name: string): Action {
     table = [...turned, ...all.map((turn) => all.map((corner) => (turn - corner + points) % points))];
   } else table = permutations(points).filter((row) => family === "S" || even(row));
   const place = new Map(table.map((row, index) => [row.join(), index]));
-  const product = table.map((g) => table.map((h) => place.get(h.map((value) => g[value]!).join())!));
+  const product = table.map((g) => table.map((h) => place.get(h.map((value) => g[value]).join()) ?? NaN)); // closed: always there
   return { name, table, product, simple: table.length === points };
 }

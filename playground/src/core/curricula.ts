@@ -13,8 +13,8 @@ export interface Lesson {
 /** The first `removed` thoughts are padded; the readout is the layer of the first that is left, and what lies above it is the
  * truth that was shown, without error. */
 function without(layout: Layout, removed: number): Lesson {
-  const depth = layout.levels[removed]!;
-  const computed = layout.ends[depth]! - layout.inputs;
+  const depth = layout.levels[removed];
+  const computed = layout.ends[depth] - layout.inputs;
   const where = Float64Array.from(layout.levels, (_, thought) => (thought >= removed && thought < computed ? 1 : 0));
   return { where, computed, removed };
 }

@@ -9,17 +9,17 @@ export function released(model: Model, strings: Float64Array, count: number, use
   tokens.set(strings.subarray(0, layout.inputs * count));
   const passes = new Float64Array(layout.depth).fill(1);
   for (let level = 1; level <= layout.depth; level++) {
-    const first = layout.ends[level - 1]! - layout.inputs;
-    const last = layout.ends[level]! - layout.inputs;
+    const first = layout.ends[level - 1] - layout.inputs;
+    const last = layout.ends[level] - layout.inputs;
     if (level > 1) {
-      for (let place = layout.ends[level - 2]!; place < layout.ends[level - 1]!; place++) {
+      for (let place = layout.ends[level - 2]; place < layout.ends[level - 1]; place++) {
         let distance = 0;
-        for (let b = 0; b < used; b++) distance = Math.max(distance, Math.abs(tokens[place * count + b]! + 1));
+        for (let b = 0; b < used; b++) distance = Math.max(distance, Math.abs(tokens[place * count + b] + 1));
         if (distance < threshold) passes[level - 1] = 0;
       }
     }
     model.read(tokens, work, first, last);
-    for (let i = first * count; i < last * count; i++) tokens[layout.inputs * count + i] = passes[level - 1]! * work.means[i]!;
+    for (let i = first * count; i < last * count; i++) tokens[layout.inputs * count + i] = passes[level - 1] * work.means[i];
   }
   return passes;
 }

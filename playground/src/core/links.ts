@@ -6,7 +6,7 @@ const TIED = 1e-12; // zero up to rounding: no token and no slope is decided by 
 /** value[i] = phi(z[i]), slope[i] = phi'(z[i]) over a range. */
 export function follow(link: Link, z: Float64Array, value: Float64Array, slope: Float64Array, from: number, to: number): void {
   for (let i = from; i < to; i++) {
-    const t = z[i]!;
+    const t = z[i];
     if (link === "cosine") {
       value[i] = -Math.cos(Math.PI * t);
       slope[i] = Math.PI * Math.sin(Math.PI * t);

@@ -16,8 +16,8 @@ export function sourcesOf(layout: Layout, mask: Mask): Int32Array[] {
   return levels.map((level, thought) => {
     const place = inputs + thought;
     if (mask === "causal") return Int32Array.from(range(0, place));
-    if (mask === "lower-levels") return Int32Array.from(range(0, ends[level - 1]!));
-    if (mask === "previous-level") return Int32Array.from(range(level > 1 ? ends[level - 2]! : 0, ends[level - 1]!));
+    if (mask === "lower-levels") return Int32Array.from(range(0, ends[level - 1]));
+    if (mask === "previous-level") return Int32Array.from(range(level > 1 ? ends[level - 2] : 0, ends[level - 1]));
     return Int32Array.from(thought ? [...range(0, inputs), place - 1] : range(0, inputs));
   });
 }
@@ -45,10 +45,10 @@ export class Model {
     this.sources.forEach((sources, thought) => {
       const row = thought * positions;
       let largest = -Infinity;
-      for (const j of sources) largest = Math.max(largest, this.weights[row + j]!);
+      for (const j of sources) largest = Math.max(largest, this.weights[row + j]);
       let total = 0;
-      for (const j of sources) total += this.attention[row + j] = Math.exp(this.weights[row + j]! - largest);
-      for (const j of sources) this.attention[row + j]! /= total;
+      for (const j of sources) total += this.attention[row + j] = Math.exp(this.weights[row + j] - largest);
+      for (const j of sources) this.attention[row + j] /= total;
     });
   }
 
@@ -58,7 +58,7 @@ export class Model {
     const { positions } = this.layout;
     for (let thought = first; thought < last; thought++) {
       const start = thought * count;
-      mix(work.z, start, tokens, this.attention, thought * positions, this.sources[thought]!, count);
+      mix(work.z, start, tokens, this.attention, thought * positions, this.sources[thought], count);
       follow(this.link, work.z, work.means, work.slopes, start, start + count);
     }
   }
@@ -71,10 +71,10 @@ export class Model {
       this.read(tokens, work, thought, thought + 1);
       const from = thought * count;
       const to = (this.layout.inputs + thought) * count;
-      if (choose) for (let b = 0; b < count; b++) tokens[to + b] = choose(means[from + b]!);
+      if (choose) for (let b = 0; b < count; b++) tokens[to + b] = choose(means[from + b]);
       else {
-        const gate = gates ? gates[thought]! : 1;
-        if (gate !== 1) for (let b = from; b < from + count; b++) means[b]! *= gate;
+        const gate = gates ? gates[thought] : 1;
+        if (gate !== 1) for (let b = from; b < from + count; b++) means[b] *= gate;
         tokens.set(means.subarray(from, from + count), to);
       }
     }
@@ -92,15 +92,15 @@ export class Model {
     const { positions, inputs } = this.layout;
     for (let thought = thoughts - 1; thought >= 0; thought--) {
       const start = thought * count;
-      const gate = gates ? gates[thought]! : 1;
-      for (let b = 0; b < count; b++) errors[start + b]! *= gate * work.slopes[start + b]!; // now of z
-      correlate(this.pull, thought * positions, errors, start, tokens, this.sources[thought]!, count);
+      const gate = gates ? gates[thought] : 1;
+      for (let b = 0; b < count; b++) errors[start + b] *= gate * work.slopes[start + b]; // now of z
+      correlate(this.pull, thought * positions, errors, start, tokens, this.sources[thought], count);
       if (!own) continue;
-      for (const j of this.sources[thought]!) {
+      for (const j of this.sources[thought]) {
         if (j < inputs) continue;
-        const share = this.attention[thought * positions + j]!;
+        const share = this.attention[thought * positions + j];
         const below = (j - inputs) * count;
-        for (let b = 0; b < count; b++) errors[below + b]! += share * errors[start + b]!;
+        for (let b = 0; b < count; b++) errors[below + b] += share * errors[start + b];
       }
     }
   }
@@ -112,8 +112,8 @@ export class Model {
     this.sources.forEach((sources, thought) => {
       const row = thought * positions;
       let mean = 0;
-      for (const j of sources) mean += this.attention[row + j]! * this.pull[row + j]!;
-      for (const j of sources) this.gradient[row + j] = this.attention[row + j]! * (this.pull[row + j]! - mean);
+      for (const j of sources) mean += this.attention[row + j] * this.pull[row + j];
+      for (const j of sources) this.gradient[row + j] = this.attention[row + j] * (this.pull[row + j] - mean);
     });
     return this.gradient;
   }
@@ -124,15 +124,15 @@ function mix(into: Float64Array, at: number, tokens: Float64Array, shares: Float
   into.fill(0, at, at + count);
   const even = sources.length & ~3;
   for (let i = 0; i < even; i += 4) {
-    const [a, b, c, d] = [sources[i]!, sources[i + 1]!, sources[i + 2]!, sources[i + 3]!];
-    const [sa, sb, sc, sd] = [shares[row + a]!, shares[row + b]!, shares[row + c]!, shares[row + d]!];
+    const [a, b, c, d] = [sources[i], sources[i + 1], sources[i + 2], sources[i + 3]];
+    const [sa, sb, sc, sd] = [shares[row + a], shares[row + b], shares[row + c], shares[row + d]];
     const [fa, fb, fc, fd] = [a * count, b * count, c * count, d * count];
-    for (let k = 0; k < count; k++) into[at + k]! += sa * tokens[fa + k]! + sb * tokens[fb + k]! + sc * tokens[fc + k]! + sd * tokens[fd + k]!;
+    for (let k = 0; k < count; k++) into[at + k] += sa * tokens[fa + k] + sb * tokens[fb + k] + sc * tokens[fc + k] + sd * tokens[fd + k];
   }
   for (let i = even; i < sources.length; i++) {
-    const share = shares[row + sources[i]!]!;
-    const from = sources[i]! * count;
-    for (let k = 0; k < count; k++) into[at + k]! += share * tokens[from + k]!;
+    const share = shares[row + sources[i]];
+    const from = sources[i] * count;
+    for (let k = 0; k < count; k++) into[at + k] += share * tokens[from + k];
   }
 }
 
@@ -140,26 +140,26 @@ function mix(into: Float64Array, at: number, tokens: Float64Array, shares: Float
 function correlate(into: Float64Array, row: number, errors: Float64Array, at: number, tokens: Float64Array, sources: Int32Array, count: number): void {
   const even = sources.length & ~3;
   for (let i = 0; i < even; i += 4) {
-    const [a, b, c, d] = [sources[i]!, sources[i + 1]!, sources[i + 2]!, sources[i + 3]!];
+    const [a, b, c, d] = [sources[i], sources[i + 1], sources[i + 2], sources[i + 3]];
     const [fa, fb, fc, fd] = [a * count, b * count, c * count, d * count];
     let [pa, pb, pc, pd] = [0, 0, 0, 0];
     for (let k = 0; k < count; k++) {
-      const error = errors[at + k]!;
-      pa += error * tokens[fa + k]!;
-      pb += error * tokens[fb + k]!;
-      pc += error * tokens[fc + k]!;
-      pd += error * tokens[fd + k]!;
+      const error = errors[at + k];
+      pa += error * tokens[fa + k];
+      pb += error * tokens[fb + k];
+      pc += error * tokens[fc + k];
+      pd += error * tokens[fd + k];
     }
-    into[row + a]! += pa;
-    into[row + b]! += pb;
-    into[row + c]! += pc;
-    into[row + d]! += pd;
+    into[row + a] += pa;
+    into[row + b] += pb;
+    into[row + c] += pc;
+    into[row + d] += pd;
   }
   for (let i = even; i < sources.length; i++) {
-    const from = sources[i]! * count;
+    const from = sources[i] * count;
     let sum = 0;
-    for (let k = 0; k < count; k++) sum += errors[at + k]! * tokens[from + k]!;
-    into[row + sources[i]!]! += sum;
+    for (let k = 0; k < count; k++) sum += errors[at + k] * tokens[from + k];
+    into[row + sources[i]] += sum;
   }
 }
 

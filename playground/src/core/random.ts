@@ -36,7 +36,7 @@ export class Random {
     const all = Array.from({ length: total }, (_, i) => i);
     for (let i = 0; i < count; i++) {
       const j = i + this.below(total - i);
-      [all[i], all[j]] = [all[j]!, all[i]!];
+      [all[i], all[j]] = [all[j], all[i]];
     }
     return all.slice(0, count).sort((a, b) => a - b);
   }

@@ -16,7 +16,7 @@ export interface Features {
 
 export function ideal(action: Action, variables: number, clipping: number): Features {
   const moves = action.table.length;
-  const states = action.table[0]!.length;
+  const states = action.table[0].length;
   const size = variables + moves + states + 1;
   const ratio = (1 + (moves * (states - 1)) / states) / (states - 1 + moves / states);
   const ceiling = clipping * Math.log(size);
@@ -45,9 +45,9 @@ export function masses(scores: Scores, length: number, step: number): Masses {
   const counts = [1, length - 1, 1, step - 1];
   const largest = Math.max(...scores);
   const weight = Array.from(scores, (score) => Math.exp(score - largest));
-  const total = weight.reduce((sum, each, i) => sum + each * counts[i]!, 0);
+  const total = weight.reduce((sum, each, i) => sum + each * counts[i], 0);
   const share = weight.map((each) => each / total);
-  return { share, counts, error: share[1]! * counts[1]! + share[3]! * counts[3]! };
+  return { share, counts, error: share[1] * counts[1] + share[3] * counts[3] };
 }
 
 function activation(x: number): number {
@@ -64,7 +64,7 @@ function logits(features: Features, pulled: Float64Array, into: Float64Array): v
   const { values } = features;
   for (let j = 0; j < values; j++) {
     let sum = 0;
-    for (let r = 0; r < values; r++) sum += activation(pulled[j * values + r]!);
+    for (let r = 0; r < values; r++) sum += activation(pulled[j * values + r]);
     into[j] = Math.min(sum, features.ceiling);
   }
 }
@@ -77,7 +77,7 @@ export interface Sentences {
 
 export function chained(action: Action, actions: number[], start: number): number[] {
   const values = [start];
-  for (const g of actions) values.push(action.table[g]![values[values.length - 1]!]!);
+  for (const g of actions) values.push(action.table[g][values[values.length - 1]]);
   return values;
 }
 
@@ -96,42 +96,42 @@ export function answerLoss(features: Features, scores: Scores, batch: Sentences,
   const { values } = features;
   const size = values * values;
   const count = batch.actions.length;
-  const { share, counts } = masses(scores, batch.actions[0]!.length, step);
+  const { share, counts } = masses(scores, batch.actions[0].length, step);
   const parts: Float64Array[] = [0, 1, 2, 3].map(() => new Float64Array(size));
   const pulled = new Float64Array(size);
   const logit = new Float64Array(values);
   const byMass = [0, 0, 0, 0];
   let total = 0;
   for (let i = 0; i < count; i++) {
-    const actions = batch.actions[i]!;
-    const states = batch.values[i]!;
-    parts[1]!.fill(0);
-    parts[3]!.fill(0);
-    parts[0] = features.moves[actions[step - 1]!]!;
-    parts[2] = features.states[states[step - 1]!]!;
+    const actions = batch.actions[i];
+    const states = batch.values[i];
+    parts[1].fill(0);
+    parts[3].fill(0);
+    parts[0] = features.moves[actions[step - 1]];
+    parts[2] = features.states[states[step - 1]];
     actions.forEach((g, place) => {
-      if (place !== step - 1) for (let r = 0; r < size; r++) parts[1]![r]! += features.moves[g]![r]!;
+      if (place !== step - 1) for (let r = 0; r < size; r++) parts[1][r] += features.moves[g][r];
     });
-    for (let place = 0; place < step - 1; place++) for (let r = 0; r < size; r++) parts[3]![r]! += features.states[states[place]!]![r]!;
+    for (let place = 0; place < step - 1; place++) for (let r = 0; r < size; r++) parts[3][r] += features.states[states[place]][r];
     for (let r = 0; r < size; r++) {
-      pulled[r] = share[0]! * parts[0]![r]! + share[1]! * parts[1]![r]! + share[2]! * parts[2]![r]! + share[3]! * parts[3]![r]!;
+      pulled[r] = share[0] * parts[0][r] + share[1] * parts[1][r] + share[2] * parts[2][r] + share[3] * parts[3][r];
     }
     logits(features, pulled, logit);
-    const target = states[step]!;
-    let against = features.others * Math.exp(-logit[target]!);
-    for (let j = 0; j < values; j++) if (j !== target) against += Math.exp(logit[j]! - logit[target]!);
+    const target = states[step];
+    let against = features.others * Math.exp(-logit[target]);
+    for (let j = 0; j < values; j++) if (j !== target) against += Math.exp(logit[j] - logit[target]);
     total += Math.log1p(against);
     for (let j = 0; j < values; j++) {
       if (logit[j] === features.ceiling) continue; // clipped: flat
-      const error = j === target ? -against / (1 + against) : Math.exp(logit[j]! - logit[target]!) / (1 + against);
+      const error = j === target ? -against / (1 + against) : Math.exp(logit[j] - logit[target]) / (1 + against);
       for (let r = j * values; r < (j + 1) * values; r++) {
-        const pull = error * slope(pulled[r]!);
-        if (pull !== 0) for (let kind = 0; kind < 4; kind++) byMass[kind]! += pull * parts[kind]![r]!;
+        const pull = error * slope(pulled[r]);
+        if (pull !== 0) for (let kind = 0; kind < 4; kind++) byMass[kind] += pull * parts[kind][r];
       }
     }
   }
   for (let i = 0; i < 4; i++) {
-    for (let j = 0; j < 4; j++) into[j]! += (byMass[i]! / count) * share[i]! * ((i === j ? 1 : 0) - counts[j]! * share[j]!);
+    for (let j = 0; j < 4; j++) into[j] += (byMass[i] / count) * share[i] * ((i === j ? 1 : 0) - counts[j] * share[j]);
   }
   return total / count;
 }
@@ -145,11 +145,11 @@ export function descend(
   let loss = 0;
   for (const step of terms) loss += answerLoss(features, scores, batch, step, slopes);
   const rest = variables - 1; // a row of Q has one own and |X| - 1 other entries per block; each other one gets an equal share
-  slopes[1]! /= rest;
-  slopes[3]! /= rest;
-  const square = slopes[0]! ** 2 + slopes[2]! ** 2 + rest * (slopes[1]! ** 2 + slopes[3]! ** 2);
+  slopes[1] /= rest;
+  slopes[3] /= rest;
+  const square = slopes[0] ** 2 + slopes[2] ** 2 + rest * (slopes[1] ** 2 + slopes[3] ** 2);
   const scale = plain ? rate / variables : rate / (1 + number / slowing) / Math.sqrt(Math.max(square, Number.MIN_VALUE));
-  if (loss > 0) for (let i = 0; i < 4; i++) scores[i]! -= scale * slopes[i]!;
+  if (loss > 0) for (let i = 0; i < 4; i++) scores[i] -= scale * slopes[i];
   return loss;
 }
 
@@ -157,7 +157,7 @@ export function descend(
 export function rollout(features: Features, scores: Scores, actions: number[], start: number, steps = actions.length): number[] {
   const size = features.values * features.values;
   const whole = new Float64Array(size);
-  for (const g of actions) for (let r = 0; r < size; r++) whole[r]! += features.moves[g]![r]!;
+  for (const g of actions) for (let r = 0; r < size; r++) whole[r] += features.moves[g][r];
   const earlier = new Float64Array(size);
   const pulled = new Float64Array(size);
   const logit = new Float64Array(features.values);
@@ -165,11 +165,11 @@ export function rollout(features: Features, scores: Scores, actions: number[], s
   let value = start;
   for (let step = 1; step <= steps; step++) {
     const { share } = masses(scores, actions.length, step);
-    const move = features.moves[actions[step - 1]!]!;
-    const state = features.states[value]!;
+    const move = features.moves[actions[step - 1]];
+    const state = features.states[value];
     for (let r = 0; r < size; r++) {
-      pulled[r] = share[0]! * move[r]! + share[1]! * (whole[r]! - move[r]!) + share[2]! * state[r]! + share[3]! * earlier[r]!;
-      earlier[r]! += state[r]!;
+      pulled[r] = share[0] * move[r] + share[1] * (whole[r] - move[r]) + share[2] * state[r] + share[3] * earlier[r];
+      earlier[r] += state[r];
     }
     logits(features, pulled, logit);
     value = logit.indexOf(Math.max(...logit));

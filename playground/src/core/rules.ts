@@ -28,15 +28,15 @@ export class Updater {
     let largest = 0;
     if (kind === "sign") for (const g of gradient) largest = Math.max(largest, Math.abs(g));
     for (let i = 0; i < weights.length; i++) {
-      const g = gradient[i]!;
+      const g = gradient[i];
       let move = g;
       if (kind === "sign") move = Math.abs(g) <= TOLERANCE * largest ? 0 : Math.sign(g);
       else if (kind === "adamw") {
-        this.first[i] = MOMENTUM * this.first[i]! + (1 - MOMENTUM) * g;
-        this.second[i] = MEMORY * this.second[i]! + (1 - MEMORY) * g * g;
-        move = this.first[i]! / bias / (Math.sqrt(this.second[i]! / spread) + 1e-8) + decay * weights[i]!;
+        this.first[i] = MOMENTUM * this.first[i] + (1 - MOMENTUM) * g;
+        this.second[i] = MEMORY * this.second[i] + (1 - MEMORY) * g * g;
+        move = this.first[i] / bias / (Math.sqrt(this.second[i] / spread) + 1e-8) + decay * weights[i];
       }
-      const moved = weights[i]! - rate * move;
+      const moved = weights[i] - rate * move;
       weights[i] = rounded ? Math.floor(moved + 0.5) : moved;
     }
   }

@@ -9,7 +9,7 @@ export function loss(signal: Signal, work: Work, labels: Float64Array, layout: L
   const { count, means, errors } = work;
   let sum = 0;
   for (let thought = 0; thought < layout.thoughts; thought++) {
-    const weight = where[thought]!;
+    const weight = where[thought];
     const own = thought * count;
     if (weight === 0) {
       errors.fill(0, own, own + count);
@@ -17,8 +17,8 @@ export function loss(signal: Signal, work: Work, labels: Float64Array, layout: L
     }
     const label = (layout.inputs + thought) * count;
     for (let b = 0; b < count; b++) {
-      const y = labels[label + b]!;
-      const q = means[own + b]!;
+      const y = labels[label + b];
+      const q = means[own + b];
       if (signal === "squared") {
         sum += (weight * (q - y) * (q - y)) / 2;
         errors[own + b] = (weight * (q - y)) / total;
@@ -40,17 +40,17 @@ export function outcome(work: Work, tokens: Float64Array, labels: Float64Array, 
   const { count, means, errors } = work;
   const answer = (layout.positions - 1) * count;
   let mean = 0;
-  for (let b = 0; b < count; b++) mean += tokens[answer + b]! * labels[answer + b]!;
+  for (let b = 0; b < count; b++) mean += tokens[answer + b] * labels[answer + b];
   mean /= count; // a sum of whole numbers: exact where all are right
   let sum = 0;
   for (let thought = 0; thought < layout.thoughts; thought++) {
     const own = thought * count;
     const said = (layout.inputs + thought) * count;
     for (let b = 0; b < count; b++) {
-      const gain = tokens[answer + b]! * labels[answer + b]! - (baseline ? mean : 0);
-      const token = tokens[said + b]!;
-      sum -= gain * Math.log((1 + token * means[own + b]!) / 2);
-      errors[own + b] = (-gain * token) / (1 + token * means[own + b]!) / count;
+      const gain = tokens[answer + b] * labels[answer + b] - (baseline ? mean : 0);
+      const token = tokens[said + b];
+      sum -= gain * Math.log((1 + token * means[own + b]) / 2);
+      errors[own + b] = (-gain * token) / (1 + token * means[own + b]) / count;
     }
   }
   return sum / count;
@@ -64,12 +64,12 @@ export function unlearned(work: Work, labels: Float64Array, layout: Layout, wher
     if (erring.has(level)) return;
     const label = (layout.inputs + thought) * count;
     for (let b = 0; b < count; b++) {
-      const said = means[thought * count + b]! >= 0 ? 1 : -1;
+      const said = means[thought * count + b] >= 0 ? 1 : -1;
       if (said !== labels[label + b]) {
         erring.add(level);
         return;
       }
     }
   });
-  return where.map((weight, thought) => (erring.has(layout.levels[thought]!) ? weight : 0));
+  return where.map((weight, thought) => (erring.has(layout.levels[thought]) ? weight : 0));
 }

@@ -23,7 +23,7 @@ export interface Task {
 }
 
 function layoutOf(inputs: number, levels: number[]): Layout {
-  const depth = levels[levels.length - 1]!;
+  const depth = levels[levels.length - 1];
   const ends = Array.from({ length: depth + 1 }, (_, top) => inputs + levels.filter((level) => level <= top).length);
   return { inputs, levels, ends, thoughts: levels.length, positions: inputs + levels.length, depth };
 }
@@ -39,10 +39,10 @@ export function boolean(bits: number, sparsity: number, gate: Gate = "parity", d
 export function children(task: Task, secret: number[]): [number, number][] {
   const { bits, sparsity } = task;
   if (task.decomposition === "serial") {
-    return secret.slice(1).map((leaf, i) => [i === 0 ? secret[0]! : bits + i - 1, leaf]);
+    return secret.slice(1).map((leaf, i) => [i === 0 ? secret[0] : bits + i - 1, leaf]);
   }
   const nodes = [...secret, ...Array.from({ length: sparsity - 1 }, (_, i) => bits + i)];
-  return Array.from({ length: sparsity - 1 }, (_, i) => [nodes[2 * i]!, nodes[2 * i + 1]!]); // node k+i joins 2i and 2i+1
+  return Array.from({ length: sparsity - 1 }, (_, i) => [nodes[2 * i], nodes[2 * i + 1]]); // node k+i joins 2i and 2i+1
 }
 
 /** On signs; true is +1. */
@@ -56,7 +56,7 @@ export function drawInputs(task: Task, random: Random, tokens: Float64Array, cou
   const words = new Uint32Array(count);
   for (let bit = 0; bit < task.bits; bit++) {
     if (bit % 32 === 0) for (let chain = 0; chain < count; chain++) words[chain] = random.word();
-    for (let chain = 0; chain < count; chain++) tokens[bit * count + chain] = 1 - 2 * ((words[chain]! >>> bit % 32) & 1);
+    for (let chain = 0; chain < count; chain++) tokens[bit * count + chain] = 1 - 2 * ((words[chain] >>> bit % 32) & 1);
   }
 }
 
@@ -64,9 +64,9 @@ export function drawInputs(task: Task, random: Random, tokens: Float64Array, cou
 export function relabel(task: Task, kids: [number, number][], from: Float64Array, into: Float64Array, count: number): void {
   const { inputs, thoughts } = task.layout;
   for (let thought = 0; thought < thoughts; thought++) {
-    const [left, right] = kids[thought]!;
+    const [left, right] = kids[thought];
     for (let chain = 0; chain < count; chain++) {
-      const value = applied(task.gate, from[left * count + chain]!, from[right * count + chain]!);
+      const value = applied(task.gate, from[left * count + chain], from[right * count + chain]);
       into[(inputs + thought) * count + chain] = value;
     }
   }

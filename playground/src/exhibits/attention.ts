@@ -10,7 +10,7 @@ export function attentionGrid(task: Task, arm: Arm, picture: Picture, title: str
   const source = picture.attention as Float64Array;
   const values = Float64Array.from(source, (share) => (share === 0 ? NaN : share));
   const marks = kids.map((place, i): [number, number] => [i >> 1, place]);
-  const mass = marks.reduce((sum, [row, column]) => sum + source[row * layout.positions + column]!, 0) / layout.thoughts;
+  const mass = marks.reduce((sum, [row, column]) => sum + source[row * layout.positions + column], 0) / layout.thoughts;
   return {
     kind: "grid", title, columns: layout.positions, values, low: 0, high: 0.5, marks, ends: layout.ends.slice(0, -1),
     rowLabels: layout.levels.map((level, i) => (i === 0 || layout.levels[i - 1] !== level ? `level ${level}` : "")),

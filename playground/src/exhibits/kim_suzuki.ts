@@ -23,8 +23,8 @@ function map(state: State): Panel {
   const at = (values: number[], value: number): number => {
     const right = values.findIndex((each) => each >= value);
     if (right < 0) return values.length - 0.05;
-    if (right === 0) return Math.max(0.5 - (values[0]! - value) / (values[1]! - values[0]!), 0.05);
-    return right - 0.5 + (value - values[right - 1]!) / (values[right]! - values[right - 1]!);
+    if (right === 0) return Math.max(0.5 - (values[0] - value) / (values[1] - values[0]), 0.05);
+    return right - 0.5 + (value - values[right - 1]) / (values[right] - values[right - 1]);
   };
   return {
     kind: "grid", columns: thresholds.length, values: shares.flat(), low: 0, high: 1, numbers: true,
@@ -55,7 +55,7 @@ function panels(state: State, view: View): Panel[] {
   for (const arm of ARMS) {
     const picture = view.picture(arm.slug);
     if (!picture) continue;
-    const title = `${arm.label}: attention after ${picture.update} of ${picture.updates} update${picture.updates === 1 ? "" : "s"}`;
+    const title = `${arm.label}: attention after ${Number(picture.update)} of ${Number(picture.updates)} update${picture.updates === 1 ? "" : "s"}`;
     found.push(attentionGrid(task, arm, picture, title, 0));
   }
   found.push({

@@ -38,7 +38,7 @@ function reach(view: View, stage: number): string {
 
 function status(state: State, view: View): string {
   const stages = whole(state, "stages");
-  const parts = Array.from({ length: stages + 1 }, (_, stage) => `${STAGES[stage]!.label}: ${reach(view, stage)}`);
+  const parts = Array.from({ length: stages + 1 }, (_, stage) => `${STAGES[stage].label}: ${reach(view, stage)}`);
   return `Longest length with 99 % of the sentences right, ${parts.join("; ")}.`;
 }
 
@@ -53,21 +53,21 @@ function clauses(state: State, scores: Float64Array): Panel {
   const step = 8;
   const { share } = masses(scores, length, step);
   const values = Array.from({ length: 2 * length }, (_, i) => {
-    if (i < length) return i === step - 1 ? share[0]! : share[1]!;
-    return i - length >= step ? NaN : i - length === step - 1 ? share[2]! : share[3]!;
+    if (i < length) return i === step - 1 ? share[0] : share[1];
+    return i - length >= step ? NaN : i - length === step - 1 ? share[2] : share[3];
   });
   return {
     kind: "grid", title: `Attention at length ${length} when answer ${step} is asked: ${length} predicates, then the answers so far`, columns: length, values,
     low: 0, high: 0.5, marks: [[0, step - 1], [1, step - 1]], rowLabels: ["predicate", "answer"],
     columnLabels: Array.from({ length }, (_, i) => String(i + 1)),
-    says: `${state.action}: ${percent(share[0]!)} on the right predicate, ${percent(share[2]!)} on the right answer.`,
+    says: `${state.action}: ${percent(share[0])} on the right predicate, ${percent(share[2])} on the right answer.`,
   };
 }
 
 function cayley(state: State): Panel {
   const { product, name, table } = actionNamed(String(state.action));
   return {
-    kind: "grid", title: `${name}: ${product.length} actions on ${table[0]!.length} values; its Cayley table`, columns: product.length, values: product.flat(),
+    kind: "grid", title: `${name}: ${product.length} actions on ${table[0].length} values; its Cayley table`, columns: product.length, values: product.flat(),
     low: 0, high: product.length - 1, still: true, says: `The Cayley table of ${name}, ${product.length} by ${product.length}.`,
   };
 }
@@ -91,7 +91,7 @@ function panels(state: State, view: View): Panel[] {
     {
       kind: "chart", title: "The four numbers of attention", x: { label: "update", low: 0, high: total }, y: { label: "score" }, stages,
       lines: NUMBERS.map(({ label, colour }, i) => ({ ...curve(view, arm, `score.${i}`, -Infinity, label), colour })),
-      says: `Scores: ${Array.from(scores, (score, i) => `${NUMBERS[i]!.label} ${score.toFixed(2)}`).join(", ")}.`,
+      says: `Scores: ${Array.from(scores, (score, i) => `${NUMBERS[i].label} ${score.toFixed(2)}`).join(", ")}.`,
     },
     {
       kind: "chart", title: "The same error at the last answer of longer sentences, with the law of dilution, L15 (diamonds)",
@@ -111,7 +111,7 @@ function here(state: State, view: View): Record<string, string> {
   const path = (step: number): number => RATE * SLOWING * Math.log1p(step / SLOWING);
   const last = Math.min(x.length - 1, whole(state, "steps"));
   const from = Math.floor(last / 4);
-  const slope = last > 8 ? -Math.log(y[last]! / y[from]!) / (path(x[last]!) - path(x[from]!)) : NaN;
+  const slope = last > 8 ? -Math.log(y[last] / y[from]) / (path(x[last]) - path(x[from])) : NaN;
   const stages = whole(state, "stages");
   return {
     L14: Number.isNaN(slope) ? "Not enough updates yet." : `ln ε falls by ${slope.toFixed(3)} per path length after the first quarter; 1/√2 = 0.707 for cyclic groups.`,

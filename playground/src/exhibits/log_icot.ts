@@ -37,7 +37,7 @@ function panels(state: State, view: View): Panel[] {
     if (!picture) continue;
     const removed = picture.removed as number;
     const padded = removed ? `, ${removed} of ${layout.thoughts} thoughts gone` : ", every thought shown";
-    charts.push(attentionGrid(taskOf(state), arm, picture, `${arm.label}: stage ${picture.stage} of ${picture.stages}${padded}`, removed));
+    charts.push(attentionGrid(taskOf(state), arm, picture, `${arm.label}: stage ${Number(picture.stage)} of ${Number(picture.stages)}${padded}`, removed));
   }
   return charts;
 }

@@ -44,7 +44,7 @@ function panels(state: State, view: View): Panel[] {
   });
   for (const arm of ARMS.slice(0, 2)) {
     const picture = view.picture(arm.slug);
-    if (picture) found.push(attentionGrid(task, arm, picture, `${arm.label}: attention after ${picture.update} updates`, 0));
+    if (picture) found.push(attentionGrid(task, arm, picture, `${arm.label}: attention after ${Number(picture.update)} updates`, 0));
   }
   found.push({
     kind: "chart", title: "Right answers at the end of a chain that the model writes itself", x: { label: "update", low: 0, high: updates },
@@ -67,16 +67,16 @@ function here(state: State, view: View): Record<string, string> {
     return `${arm.label} ${when.map((step) => (Number.isNaN(step) ? "–" : step)).join(", ") || "not yet"}`;
   });
   const all = `Updates until every thought is right, by seed: ${parts.join("; ")}.`;
-  const sft = curve(view, ARMS[1]!, "rolled.level.1");
+  const sft = curve(view, ARMS[1], "rolled.level.1");
   const levels = sft.x.map((_, i) => {
     let done = 0;
-    while (done < depth && curve(view, ARMS[1]!, `rolled.level.${done + 1}`).y[i] === 1) done++;
+    while (done < depth && curve(view, ARMS[1], `rolled.level.${done + 1}`).y[i] === 1) done++;
     return done;
   });
   const keys = whole(state, "bits");
   const worst = state.gate === "parity" ? (3 + 2 * Math.SQRT2) / 2 : 1.5;
   const threshold = 0.5 * Math.log((keys - 2) * worst);
-  const first = curve(view, ARMS[1]!, "rolled.level.1").y[1];
+  const first = curve(view, ARMS[1], "rolled.level.1").y.at(1);
   const own: Record<string, string> = {
     "RS-15": `SFT's exact levels after update 0, 1, 2, ...: ${levels.join(", ") || "not yet"} of ${depth}.`,
     "RS-16": `Level 1 needs a rate above ${threshold.toFixed(3)} here; with ${state.rate} ${first === undefined ? "nothing is measured yet" : `${percent(first)} of it is right after one update`}.`,

@@ -15,7 +15,7 @@ export interface Known {
   label: string;
   kind: string;
   says: string;
-  domain: Record<string, Range>;
+  domain: Record<string, Range | undefined>;
   because: string;
 }
 
@@ -23,8 +23,8 @@ export const CLAIMS = claims as unknown as Record<string, Known>;
 
 /** The range of a claim's parameter; `beyond` is how much further the slider goes, to see the claim's edge. */
 export function slider(name: string, label: string, claim: string, value: number, beyond?: [number, number], parameter = name): Setting {
-  const range = CLAIMS[claim]?.domain[parameter];
-  if (!range || range.low === undefined || range.high === undefined) throw new Error(`${claim} has no range for ${parameter}`);
+  const range = CLAIMS[claim].domain[parameter];
+  if (range?.low === undefined || range.high === undefined) throw new Error(`${claim} has no range for ${parameter}`);
   const [low, high] = beyond ?? [range.low, range.high];
   const kind = range.kind as Setting["kind"];
   const step = kind === "real" ? 0 : (range.step ?? 1);
@@ -39,7 +39,7 @@ export function count(name: string, label: string, value: number, low: number, h
   return { name, label, kind: "whole", low, high, step, log: false, choices: [], value };
 }
 
-export function choice(name: string, label: string, choices: readonly string[], value = choices[0]!): Setting {
+export function choice(name: string, label: string, choices: readonly string[], value = choices[0]): Setting {
   return { name, label, kind: "choice", low: 0, high: choices.length - 1, step: 1, log: false, choices, value };
 }
 
@@ -76,7 +76,7 @@ export function nearest(setting: Setting, number: number): number {
 /** What lies outside the claim's ranges, in words; null inside. Parameters that are not settings here keep the claim's own values. */
 export function outside(claim: string, settings: Setting[], state: State): string | null {
   for (const setting of settings) {
-    const range = CLAIMS[claim]?.domain[setting.name];
+    const range = CLAIMS[claim].domain[setting.name];
     const value = Number(state[setting.name]);
     if (range?.low === undefined || range.high === undefined || setting.kind === "choice") continue;
     if (value < range.low || value > range.high) return `${setting.name}=${value}, which is meant to be ${range.low} to ${range.high}`;

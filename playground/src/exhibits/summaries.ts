@@ -4,12 +4,12 @@ import type { Arm, Line, View } from "./types";
 export function median(values: number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
-  return sorted.length % 2 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
 export function curve(view: View, arm: Arm, metric: string, floor = -Infinity, label = arm.label): Line {
   const { steps, seeds } = view.series(arm.slug, metric);
-  const column = (i: number): number[] => seeds.map((row) => Math.max(row[i]!, floor));
+  const column = (i: number): number[] => seeds.map((row) => Math.max(row[i], floor));
   const line: Line = { label, colour: arm.colour, x: steps, y: steps.map((_, i) => median(column(i))) };
   if (seeds.length > 1) {
     line.low = steps.map((_, i) => Math.min(...column(i)));

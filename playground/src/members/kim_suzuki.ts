@@ -57,7 +57,7 @@ export class Stepping implements Member {
   }
 
   private gates(): Float64Array {
-    return Float64Array.from(this.task.layout.levels, (level) => this.passes[level - 1]!);
+    return Float64Array.from(this.task.layout.levels, (level) => this.passes[level - 1]);
   }
 
   /** One block of the samples; the update itself with the last one. The samples are the same in every update. */
@@ -101,17 +101,17 @@ export class Stepping implements Member {
     let right = 0;
     let error = 0;
     for (let b = answer; b < answer + HELD_OUT; b++) {
-      if (own[b]! * this.test[b]! > 0) right++;
-      error = Math.max(error, Math.abs(own[b]! - this.test[b]!));
+      if (own[b] * this.test[b] > 0) right++;
+      error = Math.max(error, Math.abs(own[b] - this.test[b]));
     }
-    const mass = this.kids.map(([a, b], row) => this.model.attention[row * layout.positions + a]! + this.model.attention[row * layout.positions + b]!);
+    const mass = this.kids.map(([a, b], row) => this.model.attention[row * layout.positions + a] + this.model.attention[row * layout.positions + b]);
     const onPattern = Number(this.passes.every((pass, i) => pass === Number(i + 1 <= this.updates + 1)));
     this.history.push(...this.passes);
     this.measured.push({ step: this.updates, metrics: { "soft.answer": right / HELD_OUT, "soft.error": error, mass: Math.min(...mass), pattern: onPattern } });
   }
 
   picture(): Picture {
-    const whole = this.kids.flatMap(([a, b], row) => [a, b].map((place) => this.model.weights[row * this.task.layout.positions + place]!));
+    const whole = this.kids.flatMap(([a, b], row) => [a, b].map((place) => this.model.weights[row * this.task.layout.positions + place]));
     return {
       attention: this.model.attention, kids: this.kids.flat(), update: this.updates, updates: this.wanted, passes: this.history,
       weights: whole, share: this.done / Number(this.state.samples),

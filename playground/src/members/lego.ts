@@ -40,7 +40,7 @@ export class Routing implements Member {
 
   /** One update, or, at the end of a stage, the rollouts of one length. */
   advance(): void {
-    if (this.looking >= 0) return this.roll();
+    if (this.looking >= 0) { this.roll(); return; }
     const loss = descend(this.features, this.scores, this.batch(), this.terms(), whole(this.state, "variables"), this.number, RATE, SLOWING);
     this.number += 1;
     this.updates += 1;
@@ -66,7 +66,7 @@ export class Routing implements Member {
 
   private measure(loss: number): void {
     const { share, error } = masses(this.scores, 2, 2);
-    const metrics: Record<string, number> = { error, gap: share[0]! - share[2]! };
+    const metrics: Record<string, number> = { error, gap: share[0] - share[2] };
     if (!Number.isNaN(loss)) metrics.loss = loss;
     this.scores.forEach((score, i) => (metrics[`score.${i}`] = score));
     this.measured.push({ step: this.updates, metrics });
@@ -74,7 +74,7 @@ export class Routing implements Member {
 
   /** The share of sentences with every value right in a greedy rollout. */
   private roll(): void {
-    const length = LENGTHS[this.looking]!;
+    const length = LENGTHS[this.looking];
     const samples = whole(this.state, "samples");
     let right = 0;
     for (let i = 0; i < samples; i++) {

@@ -53,14 +53,14 @@ export class Internalising implements Member {
   private enter(): void {
     this.stage += 1;
     if (this.finished) return;
-    this.left = this.lengths[this.stage]!;
+    this.left = this.lengths[this.stage];
     this.updater = new Updater({ kind: "adamw", rate: whole(this.state, "rate"), decay: whole(this.state, "decay") }, this.model.weights.length);
     this.measure(true);
   }
 
   advance(): void {
     const batch = sample(this.task, this.kids, this.random, this.work.count);
-    internalise(this.model, this.plan[this.stage]!, batch, this.own, this.work);
+    internalise(this.model, this.plan[this.stage], batch, this.own, this.work);
     this.updater.apply(this.model.weights, this.model.gradient);
     this.model.attend();
     this.updates += 1;
@@ -73,10 +73,10 @@ export class Internalising implements Member {
   private measure(entering: boolean): void {
     const { tokens, own, work } = this.test;
     const { layout } = this.task;
-    const loss = internalise(this.model, this.plan[this.stage]!, tokens, own, work, false);
+    const loss = internalise(this.model, this.plan[this.stage], tokens, own, work, false);
     this.model.write(own, work);
     let right = 0;
-    for (let b = 0; b < HELD_OUT; b++) if (own[(layout.positions - 1) * HELD_OUT + b]! * tokens[(layout.positions - 1) * HELD_OUT + b]! > 0) right++;
+    for (let b = 0; b < HELD_OUT; b++) if (own[(layout.positions - 1) * HELD_OUT + b] * tokens[(layout.positions - 1) * HELD_OUT + b] > 0) right++;
     if (right === HELD_OUT && Number.isNaN(this.solved)) this.solved = this.updates;
     const metrics: Record<string, number> = { "own.loss": loss, "padded.answer": right / HELD_OUT, solved: this.solved };
     if (entering) metrics[`start.${this.stage + 1}`] = loss;
@@ -87,7 +87,7 @@ export class Internalising implements Member {
     const stage = Math.min(this.stage, this.plan.length - 1);
     return {
       attention: this.model.attention, kids: this.kids.flat(), stage: stage + 1, stages: this.plan.length,
-      removed: this.plan[stage]!.removed,
+      removed: this.plan[stage].removed,
     };
   }
 }

@@ -61,15 +61,15 @@ export class Rewarded implements Member {
     const right = new Float64Array(layout.depth);
     const size = new Float64Array(layout.depth);
     layout.levels.forEach((level, thought) => {
-      size[level - 1]! += HELD_OUT;
+      size[level - 1] += HELD_OUT;
       const from = (layout.inputs + thought) * HELD_OUT;
-      for (let b = from; b < from + HELD_OUT; b++) if (own[b] === tokens[b]) right[level - 1]! += 1;
+      for (let b = from; b < from + HELD_OUT; b++) if (own[b] === tokens[b]) right[level - 1] += 1;
     });
-    const shares = right.map((each, i) => each / size[i]!);
-    const metrics: Record<string, number> = { "rolled.answer": shares[layout.depth - 1]!, exact: Number(shares.every((share) => share === 1)) };
+    const shares = right.map((each, i) => each / size[i]);
+    const metrics: Record<string, number> = { "rolled.answer": shares[layout.depth - 1], exact: Number(shares.every((share) => share === 1)) };
     shares.forEach((share, i) => (metrics[`rolled.level.${i + 1}`] = share));
     const first = this.kids.filter((_, thought) => layout.levels[thought] === 1);
-    const mass = first.map((pair, row) => pair.reduce((sum, place) => sum + this.model.attention[row * layout.positions + place]!, 0));
+    const mass = first.map((pair, row) => pair.reduce((sum, place) => sum + this.model.attention[row * layout.positions + place], 0));
     metrics["mass.1"] = mass.reduce((sum, each) => sum + each, 0) / mass.length;
     this.measured.push({ step: this.updates, metrics });
   }

@@ -32,7 +32,7 @@ export function look(): Look {
 export function heat(share: number): string {
   const place = Math.min(Math.max(share, 0), 1) * (CIVIDIS.length - 1);
   const low = Math.min(Math.floor(place), CIVIDIS.length - 2);
-  const mixed = CIVIDIS[low]!.map((from, i) => Math.round(from + (CIVIDIS[low + 1]![i]! - from) * (place - low)));
+  const mixed = CIVIDIS[low].map((from, i) => Math.round(from + (CIVIDIS[low + 1][i] - from) * (place - low)));
   return `rgb(${mixed.join()})`;
 }
 
@@ -45,7 +45,8 @@ export function opened(canvas: HTMLCanvasElement, height: number): [CanvasRender
     canvas.height = Math.round(height * scale);
     canvas.style.height = `${height}px`;
   }
-  const context = canvas.getContext("2d")!;
+  const context = canvas.getContext("2d");
+  if (!context) throw new Error("a panel is drawn in two dimensions: this browser has none");
   context.setTransform(scale, 0, 0, scale, 0, 0);
   context.clearRect(0, 0, width, height);
   context.font = "12px system-ui, sans-serif";
@@ -55,6 +56,6 @@ export function opened(canvas: HTMLCanvasElement, height: number): [CanvasRender
 
 export function line(context: CanvasRenderingContext2D, x: number[], y: number[]): void {
   context.beginPath();
-  x.forEach((at, i) => context.lineTo(at, y[i]!));
+  x.forEach((at, i) => context.lineTo(at, y[i]));
   context.stroke();
 }

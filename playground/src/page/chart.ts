@@ -20,7 +20,7 @@ function ticks(axis: Axis, low: number, high: number): number[] {
   }
   const rough = (high - low) / 5;
   const unit = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((m) => m * unit).find((each) => each >= rough)!;
+  const step = [1, 2, 5, 10].map((m) => m * unit).find((each) => each >= rough) ?? 10 * unit;
   const found: number[] = [];
   for (let tick = Math.ceil(low / step - 1e-9) * step; tick <= high + 1e-9 * step; tick += step) found.push(tick);
   return found;
@@ -72,8 +72,8 @@ export function chart(canvas: HTMLCanvasElement, panel: Chart, colours: Look): v
     if (each.low && each.high) {
       context.globalAlpha = 0.16;
       context.beginPath();
-      each.low.forEach((value, i) => context.lineTo(x[i]!, up(value)));
-      for (let i = x.length - 1; i >= 0; i--) context.lineTo(x[i]!, up(each.high[i]!));
+      each.low.forEach((value, i) => context.lineTo(x[i], up(value)));
+      for (let i = x.length - 1; i >= 0; i--) context.lineTo(x[i], up(each.high[i]));
       context.fill();
       context.globalAlpha = 1;
     }
@@ -81,14 +81,14 @@ export function chart(canvas: HTMLCanvasElement, panel: Chart, colours: Look): v
     context.setLineDash(each.dashed ? [4, 4] : DASHES[each.colour]);
     line(context, x, each.y.map(up));
     context.setLineDash([]);
-    if (x.length <= 12) x.forEach((at, i) => context.fillRect(at - 2.5, up(each.y[i]!) - 2.5, 5, 5));
+    if (x.length <= 12) x.forEach((at, i) => context.fillRect(at - 2.5, up(each.y[i]) - 2.5, 5, 5));
   }
   for (const { x, y } of panel.diamonds ?? []) {
     context.fillStyle = COLOURS.vermillion[colours.dark ? 1 : 0];
     context.strokeStyle = colours.paper;
     context.lineWidth = 1.5;
     context.beginPath();
-    for (const [dx, dy] of [[0, -7], [7, 0], [0, 7], [-7, 0]]) context.lineTo(across(x) + dx!, up(y) + dy!);
+    for (const [dx, dy] of [[0, -7], [7, 0], [0, 7], [-7, 0]]) context.lineTo(across(x) + dx, up(y) + dy);
     context.closePath();
     context.fill();
     context.stroke();

@@ -13,7 +13,7 @@ export function grid(canvas: HTMLCanvasElement, panel: Grid, colours: Look): voi
   const [context, width] = opened(canvas, Math.ceil(rows * tall) + (titled ? 22 : 6));
   for (let row = 0; row < rows; row++) {
     for (let column = 0; column < panel.columns; column++) {
-      const value = panel.values[row * panel.columns + column]!;
+      const value = panel.values[row * panel.columns + column];
       const share = (value - panel.low) / (panel.high - panel.low);
       if (Number.isNaN(value)) context.fillStyle = colours.empty;
       else context.fillStyle = heat(share);
@@ -53,8 +53,8 @@ export function grid(canvas: HTMLCanvasElement, panel: Grid, colours: Look): voi
   context.fillStyle = colours.quiet;
   context.textAlign = "right";
   panel.rowLabels?.forEach((label, row) => context.fillText(label, left - 6, 2 + (row + 0.5) * tall));
-  panel.columnLabels?.forEach((label, column) => {
-    const short = panel.columnLabels!.filter(Boolean).length > 3;
+  panel.columnLabels?.forEach((label, column, labels) => {
+    const short = labels.filter(Boolean).length > 3;
     if (short && column % Math.ceil(20 / wide) !== 0) return;
     context.textAlign = short ? "center" : "left";
     context.fillText(label, Math.min(left + (column + (short ? 0.5 : 0)) * wide, width - (short ? 8 : 50)), 12 + rows * tall);

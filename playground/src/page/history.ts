@@ -18,11 +18,11 @@ export class History implements View {
       for (const { step, metrics } of points) {
         for (const [metric, value] of Object.entries(metrics)) {
           const key = `${arm} ${metric}`;
-          if (!this.rows.has(key)) this.rows.set(key, new Map());
-          const found = this.rows.get(key)!;
-          if (!found.has(seed)) found.set(seed, { steps: [], values: [] });
-          found.get(seed)!.steps.push(step);
-          found.get(seed)!.values.push(value);
+          const found = this.rows.get(key) ?? new Map<number, Row>();
+          const row = found.get(seed) ?? { steps: [], values: [] };
+          this.rows.set(key, found.set(seed, row));
+          row.steps.push(step);
+          row.values.push(value);
         }
       }
     }
@@ -33,11 +33,11 @@ export class History implements View {
     const found = [...(this.rows.get(`${arm} ${metric}`)?.values() ?? [])];
     const shortest = Math.min(...found.map(({ steps }) => steps.length), Infinity);
     if (!Number.isFinite(shortest)) return { steps: [], seeds: [] };
-    return { steps: found[0]!.steps.slice(0, shortest), seeds: found.map(({ values }) => values.slice(0, shortest)) };
+    return { steps: found[0].steps.slice(0, shortest), seeds: found.map(({ values }) => values.slice(0, shortest)) };
   }
 
   last(arm: string, metric: string): number[] {
-    return [...(this.rows.get(`${arm} ${metric}`)?.values() ?? [])].map(({ values }) => values[values.length - 1]!);
+    return [...(this.rows.get(`${arm} ${metric}`)?.values() ?? [])].map(({ values }) => values[values.length - 1]);
   }
 
   picture(arm: string): Picture | undefined {

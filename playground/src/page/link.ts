@@ -18,9 +18,9 @@ export function told(hash: string): Told {
   const words = new URLSearchParams(text.length > MOST ? "" : text);
   const named = words.get("exhibit");
   if (named !== null && !Object.hasOwn(EXHIBITS, named)) {
-    refusals.push(`an exhibit is one of ${LIST.map(({ slug }) => slug).join(", ")}: exhibit=${named.slice(0, 40)}; ${LIST[0]!.slug} is shown`);
+    refusals.push(`an exhibit is one of ${LIST.map(({ slug }) => slug).join(", ")}: exhibit=${named.slice(0, 40)}; ${LIST[0].slug} is shown`);
   }
-  const exhibit = named !== null && Object.hasOwn(EXHIBITS, named) ? EXHIBITS[named]! : LIST[0]!;
+  const exhibit = named !== null && Object.hasOwn(EXHIBITS, named) ? EXHIBITS[named] : LIST[0];
   const state = defaults(exhibit.settings);
   for (const [name, value] of words) {
     if (name === "exhibit") continue;

@@ -12,19 +12,20 @@ import { truth } from "./truth";
 
 declare const WORKER: string; // the bundled worker, put in by build.mjs: from disk a page may not load a second script into a worker
 
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- ids of our own page: the caller knows the element
 const found = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
 const worker = new Worker(URL.createObjectURL(new Blob([WORKER], { type: "text/javascript" })));
 const order = (what: Order): void => worker.postMessage(what);
 const TOP = 40; // the notch of the speed slider that means all the core gives
 
-let exhibit: Exhibit = LIST[0]!;
+let exhibit: Exhibit = LIST[0];
 let state: State = {};
 let history = new History(1);
 let run = 0;
 let playing = false;
 let last: Frame | null = null;
 let drawing = false;
-let canvases: HTMLElement[] = [];
+let figures: Shown[] = [];
 let tell = 0; // when the status was last read aloud
 
 function speed(): number {
@@ -68,7 +69,7 @@ function restart(sentences: string[] = []): void {
 }
 
 function open(slug: string, given: State, refusals: string[]): void {
-  exhibit = EXHIBITS[slug]!;
+  exhibit = EXHIBITS[slug];
   state = { ...given };
   document.title = `${exhibit.title} · sorites playground`;
   found("look").textContent = exhibit.look;
@@ -77,7 +78,7 @@ function open(slug: string, given: State, refusals: string[]): void {
     button.setAttribute("aria-current", String(button.dataset.slug === slug));
   }
   found("settings").replaceChildren(...controls(exhibit.settings, state, (_, refusal) => restart(refusal ? [refusal] : [])));
-  canvases = [];
+  figures = [];
   found("panels").replaceChildren();
   setPlaying(false);
   restart(refusals);
@@ -91,7 +92,7 @@ function redraw(): void {
     const panels = exhibit.refuses(state) ? [] : exhibit.panels(state, history);
     place(panels);
     const colours = look();
-    panels.forEach((panel, i) => show(canvases[i]!, panel, colours));
+    panels.forEach((panel, i) => show(figures[i], panel, colours));
     const text = exhibit.refuses(state) ? "" : exhibit.status(state, history);
     const clock = last ? ` ${last.updates} updates, ${last.seconds.toFixed(1)} s of computing${last.finished ? ", done." : "."}` : "";
     found("status").textContent = text + clock;
@@ -103,10 +104,17 @@ function redraw(): void {
   });
 }
 
+interface Shown {
+  figure: HTMLElement;
+  caption: HTMLElement;
+  canvas: HTMLCanvasElement;
+  key: HTMLElement;
+}
+
 /** As many figures as there are panels; canvases are kept between frames. */
 function place(panels: Panel[]): void {
-  if (canvases.length === panels.length) return;
-  canvases = panels.map((panel) => {
+  if (figures.length === panels.length) return;
+  figures = panels.map((panel) => {
     const figure = document.createElement("figure");
     figure.className = panel.kind;
     const caption = document.createElement("figcaption");
@@ -115,24 +123,22 @@ function place(panels: Panel[]): void {
     const key = document.createElement("div");
     key.className = "legend";
     figure.append(caption, canvas, key);
-    return figure;
+    return { figure, caption, canvas, key };
   });
-  found("panels").replaceChildren(...canvases);
+  found("panels").replaceChildren(...figures.map(({ figure }) => figure));
 }
 
-function show(figure: HTMLElement, panel: Panel, colours: ReturnType<typeof look>): void {
-  const canvas = figure.querySelector("canvas")!;
-  figure.querySelector("figcaption")!.textContent = panel.title;
+function show({ caption, canvas, key }: Shown, panel: Panel, colours: ReturnType<typeof look>): void {
+  caption.textContent = panel.title;
   canvas.setAttribute("aria-label", panel.says);
   if (panel.kind === "grid") {
-    const drawn = `${panel.title} ${canvas.clientWidth} ${colours.dark}`;
+    const drawn = `${panel.title} ${canvas.clientWidth} ${String(colours.dark)}`;
     if (!panel.still || canvas.dataset.drawn !== drawn) grid(canvas, panel, colours);
     canvas.dataset.drawn = drawn;
     return;
   }
   chart(canvas, panel, colours);
-  const key = figure.querySelector<HTMLElement>(".legend")!;
-  const wanted = panel.lines.map(({ label }) => label).join() + colours.dark;
+  const wanted = `${panel.lines.map(({ label }) => label).join()} ${String(colours.dark)}`;
   if (key.dataset.shown !== wanted) {
     key.dataset.shown = wanted;
     key.replaceChildren(...legend(panel, colours));
@@ -180,6 +186,11 @@ function step(): void {
   order({ kind: "step" });
 }
 
+/** Where the browser lets a page: not over plain http from another machine. */
+async function copy(text: string): Promise<void> {
+  if ("clipboard" in navigator) await navigator.clipboard.writeText(text).catch(() => undefined);
+}
+
 function begin(): void {
   found("exhibits").append(
     ...LIST.map(({ slug, title }, i) => {
@@ -204,11 +215,11 @@ function begin(): void {
     if (playing) order({ kind: "play", speed: now });
   };
   found("copy").onclick = async () => {
-    await navigator.clipboard?.writeText(location.href).catch(() => undefined);
+    await copy(location.href);
     found("copy").textContent = "Link copied";
     setTimeout(() => (found("copy").textContent = "Copy link"), 1500);
   };
-  found("copy-python").onclick = () => void navigator.clipboard?.writeText(exhibit.python(state)).catch(() => undefined);
+  found("copy-python").onclick = () => void copy(exhibit.python(state));
   found("claims").addEventListener("toggle", judge);
   addEventListener("resize", redraw);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
@@ -225,7 +236,7 @@ function begin(): void {
     if (event.key === " " && !target.matches("button, summary")) toggle();
     else if (event.key === ".") step();
     else if (event.key === "r") found("reset").click();
-    else if (number >= 1 && number <= LIST.length) open(LIST[number - 1]!.slug, told(`#exhibit=${LIST[number - 1]!.slug}`).state, []);
+    else if (number >= 1 && number <= LIST.length) open(LIST[number - 1].slug, told(`#exhibit=${LIST[number - 1].slug}`).state, []);
     else return;
     event.preventDefault();
   });

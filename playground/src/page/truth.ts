@@ -12,7 +12,7 @@ interface Verdict {
   scale: string;
 }
 
-const RECORDED = verdicts as unknown as Record<string, Verdict>;
+const RECORDED = verdicts as unknown as Record<string, Verdict | undefined>;
 
 function part(tag: string, text: string, name = ""): HTMLElement {
   const element = document.createElement(tag);
@@ -23,7 +23,7 @@ function part(tag: string, text: string, name = ""): HTMLElement {
 
 function number(value: unknown): string {
   if (typeof value === "number") return Math.abs(value) >= 1e-3 && Math.abs(value) < 1e6 ? String(Number(value.toPrecision(4))) : value === 0 ? "0" : value.toExponential(1);
-  return value === null ? "–" : String(value);
+  return typeof value === "string" || typeof value === "boolean" ? String(value) : "–";
 }
 
 const ended = (sentence: string): string => (sentence.endsWith(".") ? sentence : `${sentence}.`);
@@ -37,7 +37,7 @@ function comparisons({ predicted, measured }: Verdict): string[] {
 export function truth(exhibit: Exhibit, state: State, view: View): HTMLElement[] {
   const here = exhibit.here(state, view);
   return exhibit.claims.map((id) => {
-    const claim = CLAIMS[id]!;
+    const claim = CLAIMS[id];
     const recorded = RECORDED[id];
     const article = document.createElement("article");
     const beyond = outside(id, exhibit.settings, state);

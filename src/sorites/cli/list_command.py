@@ -1,9 +1,12 @@
 """sorites list [claims|figures|papers|tasks|models|cells], narrowed by column or by text"""
 
+from collections.abc import Callable
 from typing import Any
 
 from ..errors import require
-from .common import all_claims, all_figures, console, emit, nearest, paper_named
+from ..papers import registry
+from .common import all_claims, all_figures, console, emit, nearest
+from .index import Rows, kept
 
 WHAT = {
     "claims": ("every statement that is checked", "sorites list claims --paper wen --kind trend"),
@@ -21,7 +24,9 @@ def execute(options: Any) -> int:
     from rich.table import Table
 
     if options.paper is not None:
-        paper_named(options.paper)
+        slugs = [row[0] for row in _rows("papers")[1]]
+        if options.paper not in slugs:
+            raise nearest("paper", options.paper, slugs)
     columns, rows = _rows(options.what)
     rows = _narrowed(options, columns, rows)
     taken = emit(options, [dict(zip(columns, row, strict=True)) for row in rows])
@@ -33,7 +38,7 @@ def execute(options: Any) -> int:
     return 0
 
 
-def _narrowed(options: Any, columns: list[str], rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+def _narrowed(options: Any, columns: list[str], rows: Rows) -> Rows:
     for name in FILTERS:
         wanted = getattr(options, name)
         if wanted is None:
@@ -51,32 +56,51 @@ def _narrowed(options: Any, columns: list[str], rows: list[tuple[Any, ...]]) -> 
     return rows
 
 
-def _rows(what: str | None) -> tuple[list[str], list[tuple[Any, ...]]]:
+def _rows(what: str | None) -> tuple[list[str], Rows]:
     if what is None:
         return ["list", "what", "for example"], [(name, *words) for name, words in WHAT.items()]
-    if what == "claims":
-        return ["id", "paper", "label", "kind", "says"], [
-            (c.id, c.paper, c.label, c.kind, c.says) for c in all_claims().values()
-        ]
-    if what == "figures":
-        return ["id", "paper", "title", "seconds"], [
-            (f.id, f.paper, f.title, f.seconds) for f in all_figures().values()
-        ]
-    if what == "papers":
-        from ..papers.registry import papers
+    columns, make = LISTS[what]
+    return columns, kept(what, make)
 
-        return ["slug", "title", "authors"], [(p.slug, p.title, p.authors) for p in papers().values()]
-    if what == "tasks":
-        from ..training.cells import TASKS
 
-        return ["task", "what"], list(TASKS.items())
-    if what == "cells":
-        from ..report.cells import table
+def _claims() -> Rows:
+    return [(claim.id, claim.paper, claim.label, claim.kind, claim.says) for claim in all_claims().values()]
 
-        return ["task", "model", "supervision", "state", "learns", "why"], table()
+
+def _figures() -> Rows:
+    return [(figure.id, figure.paper, figure.title, figure.seconds) for figure in all_figures().values()]
+
+
+def _papers() -> Rows:
+    return [(paper.slug, paper.title, paper.authors) for paper in registry.papers().values()]
+
+
+def _tasks() -> Rows:
+    from ..training.cells import TASKS
+
+    return list(TASKS.items())
+
+
+def _models() -> Rows:
     from ..models import MODELS
 
-    return ["model", "what"], [(name, first_line(make)) for name, make in MODELS.items()]
+    return [(name, first_line(make)) for name, make in MODELS.items()]
+
+
+def _cells() -> Rows:
+    from ..report.cells import table
+
+    return list(table())
+
+
+LISTS: dict[str, tuple[list[str], Callable[[], Rows]]] = {
+    "claims": (["id", "paper", "label", "kind", "says"], _claims),
+    "figures": (["id", "paper", "title", "seconds"], _figures),
+    "papers": (["slug", "title", "authors"], _papers),
+    "tasks": (["task", "what"], _tasks),
+    "models": (["model", "what"], _models),
+    "cells": (["task", "model", "supervision", "state", "learns", "why"], _cells),
+}
 
 
 def first_line(make: Any) -> str:
