@@ -148,6 +148,6 @@ FIGURES = (
             "quick": Hardness(),
             "paper": Hardness((4, 6, 8, 10, 12, 14, 16), (4, 8, 16), (4, 8, 16, 32, 64, 128, 256), seeds=8),
         },
-        _measure, _draw, _find, seconds=30,
+        _measure, _draw, _find, seconds=30, claims=("KS-3", "KS-30"),
     ),
 )  # fmt: skip

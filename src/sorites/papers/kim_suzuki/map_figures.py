@@ -233,18 +233,18 @@ FIGURES = (
         "Theorem 7 over the filter's threshold and the number of unlabelled strings; each cell is the share of seeds that answer every "
         "held-out chain after log2 k rounded updates.",
         {"tiny": FilterRange(thresholds=(0.5, 1.5), strings=(2, 16), seeds=2), "quick": FilterRange(), "paper": LARGE["filter-range"]},
-        _filter, _draw_filter, _find_filter, seconds=60,
+        _filter, _draw_filter, _find_filter, seconds=60, claims=("KS-23", "KS-26"),
     ),
     Figure(
         "kim-suzuki/phase", "When one step is enough",
         "Theorem 5 over bits and samples: share of seeds that answer every held-out chain after one gradient step with teacher forcing. The "
         "strength K grows with d as the concentration rule of KS-18 asks.",
-        {"tiny": SMALL, "quick": SampleLaws(), "paper": LARGE_LAWS}, _law_table, _draw_phase, _find_phase, seconds=60,
+        {"tiny": SMALL, "quick": SampleLaws(), "paper": LARGE_LAWS}, _law_table, _draw_phase, _find_phase, seconds=60, claims=("KS-18",),
     ),
     Figure(
         "kim-suzuki/exponent", "How many samples one step needs",
         "The smallest n at which 90 % of the seeds succeed, against d, in two regimes; with the shape of the noise law (KS-17) and of the "
         "theorem's sufficient n.",
-        {"tiny": SMALL, "quick": SampleLaws(), "paper": LARGE_LAWS}, _law_table, _draw_exponent, _find_exponent, seconds=60,
+        {"tiny": SMALL, "quick": SampleLaws(), "paper": LARGE_LAWS}, _law_table, _draw_exponent, _find_exponent, seconds=60, claims=("KS-17",),
     ),
 )  # fmt: skip

@@ -151,13 +151,13 @@ FIGURES = (
         "Share of sentences with every value right in a greedy free-running rollout. Left: the theory's model trained on two steps; "
         "right: the decoder trained at L = 5, points are seeds. " + STATED,
         {"tiny": TINY, "quick": SMALL, "paper": LARGE},
-        lambda size, lab: {"data": curves(size, ensemble(size, "fresh", lab)[1], lab)}, _draw_lengths, _find_lengths, seconds=40,
+        lambda size, lab: {"data": curves(size, ensemble(size, "fresh", lab)[1], lab)}, _draw_lengths, _find_lengths, seconds=40, claims=("L16",),
     ),
     Figure(
         "lego/1b", "Recursive self-training on S5",
         "Each stage trains on sentences of twice the length, labelled by the stage before. Dashed lines are training lengths.",
         {"tiny": TINY, "quick": SMALL, "paper": LARGE},
         lambda size, lab: {"data": stage_curves(size, ensemble(size, "fresh", lab)[1], measured(size, "stages", lab), lab)},
-        _draw_stages, _find_stages, seconds=60,
+        _draw_stages, _find_stages, seconds=60, claims=("L17",),
     ),
 )  # fmt: skip

@@ -157,18 +157,18 @@ FIGURES = (
         "lego/5", "Attention with permuted predicates",
         "The models of Figure 2 on sentences whose predicates stand in another order: attention follows the shared variable.",
         {"tiny": TINY, "quick": SMALL, "paper": LARGE},
-        lambda size, lab: {"data": maps(size, measured(size, "maps", lab), ("plain", "permuted"))}, _draw_permuted, _find_permuted, seconds=40,
+        lambda size, lab: {"data": maps(size, measured(size, "maps", lab), ("plain", "permuted"))}, _draw_permuted, _find_permuted, seconds=40, claims=("L19",),
     ),
     Figure(
         "lego/6", "Attention to predicates beyond the training length",
         "Answer queries to predicates at L = 20, and attention on the right predicate along the sentence.",
         {"tiny": TINY, "quick": SMALL, "paper": LARGE},
-        lambda size, lab: {"data": maps(size, measured(size, "maps", lab), ("at10", "at20"))}, _along(0), _find_along(0), seconds=40,
+        lambda size, lab: {"data": maps(size, measured(size, "maps", lab), ("at10", "at20"))}, _along(0), _find_along(0), seconds=40, claims=("L20",),
     ),
     Figure(
         "lego/7", "Attention to answers beyond the training length",
         "Answer queries to answers at L = 20, and attention of each query on itself along the sentence.",
         {"tiny": TINY, "quick": SMALL, "paper": LARGE},
-        lambda size, lab: {"data": maps(size, measured(size, "maps", lab), ("at10", "at20"))}, _along(1), _find_along(1), seconds=40,
+        lambda size, lab: {"data": maps(size, measured(size, "maps", lab), ("at10", "at20"))}, _along(1), _find_along(1), seconds=40, claims=("L20",),
     ),
 )  # fmt: skip

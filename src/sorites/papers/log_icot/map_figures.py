@@ -141,7 +141,7 @@ FIGURES = (
             "quick": SuccessMap(),
             "paper": LARGE["success-map"],
         },
-        _success, _draw_success, _find_success, seconds=40,
+        _success, _draw_success, _find_success, seconds=40, claims=("LI-14",),
     ),
     Figure(
         "log-icot/error-law", "Error against strength",
@@ -152,6 +152,6 @@ FIGURES = (
             "quick": ErrorLaw(),
             "paper": LARGE["error-law"],
         },
-        _errors, _draw_errors, _find_errors, seconds=30,
+        _errors, _draw_errors, _find_errors, seconds=30, claims=("LI-16", "LI-15"),
     ),
 )  # fmt: skip

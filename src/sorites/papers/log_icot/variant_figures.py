@@ -97,6 +97,6 @@ FIGURES = (
         "(log2 k passes). Dots: chains until first solved. The paper's gates never read a shown thought (LI-20), so there the "
         "curricula differ only in labels and readout.",
         {"tiny": Variants(8, 4, 64, 0.1, 60, 10, 2), "quick": Variants(), "paper": LARGE["variants"]},
-        _variants, _draw_variants, _find_variants, seconds=120,
+        _variants, _draw_variants, _find_variants, seconds=120, claims=("LI-20", "LI-24"),
     ),
 )  # fmt: skip

@@ -229,24 +229,24 @@ CAPTION = (
 FIGURES = (
     Figure(
         "wen/1a", "Sample complexity with and without the chain", CAPTION,
-        {"tiny": TINY, "quick": QUICK, "paper": LARGE["1a"]}, measure, _draw_lines, _find_lines, seconds=400,
+        {"tiny": TINY, "quick": QUICK, "paper": LARGE["1a"]}, measure, _draw_lines, _find_lines, seconds=400, claims=("W21",),
     ),
     Figure(
         "wen/2a", "Sample complexity over layers and heads", CAPTION + " Cells with > are lower bounds; three of the shapes at paper scale.",
         {"tiny": TINY,
          "quick": Complexity(bits=20, chained=(1, 2, 3), bare=(1, 2, 3), budget=100_000, seeds=2, shapes=("1L1H", "1L2H", "2L1H", "2L2H")),
-         "paper": LARGE["2a"]}, measure, _draw_heat, _find_heat, seconds=500,
+         "paper": LARGE["2a"]}, measure, _draw_heat, _find_heat, seconds=500, claims=("W21",),
     ),
     Figure(
         "wen/2b", "Sample complexity of one layer, one head", CAPTION,
         {"tiny": TINY, "quick": Complexity(seeds=4, shapes=("1L1H",), budget=400_000, bare=(1, 2, 3)),
-         "paper": LARGE["2b"]}, measure, _draw_lines, _find_lines, seconds=150,
+         "paper": LARGE["2b"]}, measure, _draw_lines, _find_lines, seconds=150, claims=("W21", "W27"),
     ),
     Figure(
         "wen/2c", "Sample complexity of the deepest shape",
         CAPTION + " At quick scale the shape is 2L4H, at paper scale the paper's 4L4H (the data of figure 1a).",
         {"tiny": TINY, "quick": Complexity(seeds=2, shapes=("2L4H",), budget=100_000, bare=(1, 2, 3)),
-         "paper": LARGE["1a"]}, measure, _draw_lines, _find_lines, seconds=300,
+         "paper": LARGE["1a"]}, measure, _draw_lines, _find_lines, seconds=300, claims=("W21",),
     ),
     Figure(
         "wen/3a", "With the chain, samples against k",
@@ -254,6 +254,6 @@ FIGURES = (
         "At paper scale every second of its k, and one rate. " + AT_PAPER_SCALE,
         {"tiny": dataclasses.replace(TINY, bare=()),
          "quick": Complexity(bits=32, chained=(4, 8, 12, 16), bare=(), budget=400_000, threshold=0.995, seeds=4, every=8, shapes=("1L1H",)),
-         "paper": LARGE["3a"]}, measure, _draw_line, _find_line, seconds=150,
+         "paper": LARGE["3a"]}, measure, _draw_line, _find_line, seconds=150, claims=("W21",),
     ),
 )  # fmt: skip

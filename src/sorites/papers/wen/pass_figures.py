@@ -235,14 +235,14 @@ FIGURES = (
         "1e-4 and deeper nets at 6e-5. Four of its sixteen shapes at paper scale. " + ALL,
         {"tiny": dataclasses.replace(TINY, sizes=(300,), with_chain=True, seeds=2),
          "quick": Repetitions(sizes=(4000,), presentations=400_000, shapes=("1L1H", "1L2H", "1L4H", "1L8H"), with_chain=True, seeds=2),
-         "paper": LARGE["4"]}, measure, _draw_epochs, _find_epochs, seconds=60,
+         "paper": LARGE["4"]}, measure, _draw_epochs, _find_epochs, seconds=60, claims=("W24",),
     ),
     Figure(
         "wen/5", "A small set learned, a large one not?",
         "The same number of presentations from a small and a large training set, without the chain: accuracy and losses of one seed, one that learns the small set where there is one "
         "(cut at 1.2), and the entropy of every head. The finding counts all seeds. " + ALL,
         {"tiny": TINY, "quick": Repetitions(sizes=(4000, 60_000), presentations=400_000, shapes=("1L4H",), seeds=3, stops=False),
-         "paper": LARGE["5"]}, measure, _draw_sizes, _find_sizes, seconds=60,
+         "paper": LARGE["5"]}, measure, _draw_sizes, _find_sizes, seconds=60, claims=("W24", "W23"),
     ),
     Figure(
         "wen/9", "A harder parity without the chain stays at chance",
@@ -250,7 +250,7 @@ FIGURES = (
         {"tiny": dataclasses.replace(TINY, sparsity=6),
          "quick": Repetitions(sparsity=8, sizes=(1000, 4000, 16_000), presentations=150_000, shapes=("1L1H", "1L2H", "1L4H", "1L8H"), with_chain=True, seeds=1),
          "paper": LARGE["9"]},
-        measure, _draw_final, _find_final, seconds=90,
+        measure, _draw_final, _find_final, seconds=90, claims=("W24",),
     ),
     Figure(
         "wen/10", "Training-set size against shape",
@@ -259,13 +259,13 @@ FIGURES = (
         {"tiny": TINY,
          "quick": Repetitions(sizes=(1000, 4000, 60_000), presentations=400_000, shapes=("1L2H", "1L4H", "1L8H"), seeds=1, stops=False),
          "paper": LARGE["10"]},
-        measure, _draw_grid, _find_sizes, seconds=60,
+        measure, _draw_grid, _find_sizes, seconds=60, claims=("W24",),
     ),
     Figure(
         "wen/11", "Entropy of every head, small and large set",
         "As figure 5 for two layers; each line is a head. " + ALL,
         {"tiny": TINY, "quick": Repetitions(sizes=(4000, 60_000), presentations=200_000, shapes=("2L2H",), seeds=1, stops=False),
          "paper": LARGE["11"]},
-        measure, _draw_sizes, _find_sizes, seconds=60,
+        measure, _draw_sizes, _find_sizes, seconds=60, claims=("W23",),
     ),
 )  # fmt: skip
