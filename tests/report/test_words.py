@@ -37,7 +37,7 @@ def test_the_head_says_what_verdicts_are_about():
     erratum = {"printed": "p", "corrected": "c", "printed_verdict": "fails"}
     page = document(title="t", verdicts=[claim("LI-1", erratum=erratum), claim("LI-2")], figures=[], about=ABOUT)
     assert "1 statement was corrected before checking" in words(page)
-    assert "as printed 1 fails" in words(page)
+    assert "of the printed forms 1 fails" in words(page)
 
 
 def test_every_claim_and_figure_can_be_searched_and_filtered(tmp_path):

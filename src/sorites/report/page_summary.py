@@ -41,7 +41,7 @@ def _errata(verdicts: Sequence[Verdict]) -> str:
     parts = [f"{tally[name]} {words[tally[name] != 1]}" for name, words in forms.items() if tally[name]]
     return (
         f'<p class="verdict-line">{_plural(count, "statement")} {"was" if count == 1 else "were"} corrected before '
-        f"checking; the verdict is on the corrected form, and as printed {' and '.join(parts)}.</p>"
+        f"checking; the verdict is on the corrected form, and of the printed forms {' and '.join(parts)}.</p>"
     )
 
 
