@@ -28,7 +28,7 @@ def filters(verdicts: Sequence[Verdict]) -> str:
         '<form class="filters" role="search" hidden><label class="search"><span class="small">Search</span>'
         '<input type="search" name="search" autocomplete="off" spellcheck="false" '
         'placeholder="claims and figures: LI-14, filter, Theorem 7, eps"></label>'
-        f'{groups}<button type="reset">all</button><p class="shown" role="status"></p>'
+        f'{groups}<button type="reset">clear</button><p class="shown" role="status"></p>'
         f'<p class="keys small">{KEYS}</p></form>'
     )
 
