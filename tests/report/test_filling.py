@@ -17,7 +17,8 @@ PAPER = papers()["log-icot"]
 
 @pytest.fixture
 def page(tmp_path, monkeypatch):
-    monkeypatch.setattr(filling, "EVERY", 0.0)
+    monkeypatch.setattr(filling, "FINISHED", 0.0)
+    monkeypatch.setattr(filling, "NOTED", 0.0)
     to_come = [claim_to_come(PAPER.claims()[id], "tiny", {}) for id in ("LI-1", "LI-2", "LI-3")]
     figure = figure_to_come(PAPER.figures()["log-icot/2b"], "tiny", "sorites figure log-icot/2b")
     return Filling(tmp_path / "index.html", "t", [PAPER], to_come, [figure], {"command": "sorites reproduce"})
@@ -68,10 +69,13 @@ def test_work_that_stops_says_so(page):
 
 
 def test_it_is_not_written_for_every_word(page, monkeypatch):
-    monkeypatch.setattr(filling, "EVERY", 1000.0)
+    monkeypatch.setattr(filling, "FINISHED", 1000.0)
+    page.noted("LI-2", "")
     page.finished("LI-1", claim("LI-1"))
-    assert states(page) == ["waiting"] * 3
-    monkeypatch.setattr(filling, "SILENCE", 0.0)  # but in silence it shows that work goes on
+    assert states(page) == ["waiting", "running", "waiting"]
+    page.noted("LI-2", "")
+    assert states(page) == ["waiting", "running", "waiting"]
+    monkeypatch.setattr(filling, "SILENT", 0.0)  # but in silence it shows that work goes on
     page.noted("LI-2", "")
     assert states(page) == ["holds", "running", "waiting"]
 

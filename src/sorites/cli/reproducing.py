@@ -72,13 +72,16 @@ def _heard(futures: list[Future[tuple[int, int]]], news: Any, tell: Tell) -> lis
     return [future.result() for future in futures]
 
 
+_NEWS: list[Any] = []  # in a worker, the queue that it was given: only a process that begins can inherit one
+
+
 def _begin_worker(news: Any) -> None:
     follow_parent()
-    _finish_there.news = news  # pyright: ignore[reportFunctionMemberAccess]
+    _NEWS.append(news)
 
 
 def _finish_there(ids: list[str], setting: Any) -> tuple[int, int]:
-    return finish_unit(ids, setting, _finish_there.news.put)  # pyright: ignore[reportFunctionMemberAccess]
+    return finish_unit(ids, setting, _NEWS[0].put)
 
 
 def finish_unit(ids: list[str], setting: Any, tell: Tell) -> tuple[int, int]:

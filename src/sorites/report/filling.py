@@ -13,8 +13,9 @@ from ..papers.paper import Paper
 from .page import write_page
 from .page_values import duration
 
-EVERY = 2.0  # seconds between two writings, at least
-SILENCE = 60.0  # seconds after which the page is written though nothing happened: a reader sees that work goes on
+# Seconds since the page was last written after which it is written again: when something is finished, when what runs
+# is at something else, and when there is nothing new, so that a reader sees that work goes on.
+FINISHED, NOTED, SILENT = 2.0, 5.0, 60.0
 Record = dict[str, Any]
 
 
@@ -59,21 +60,19 @@ class Filling:
         self._turn = threading.Lock()
         self._write(self.news(), running=True)
 
-    def started(self, id: str) -> None:
-        self.noted(id, "")
-
     def noted(self, id: str, note: str) -> None:
+        """It runs, and is at this."""
         with self._turn:
-            changed = self.notes.get(id) != note
+            after = SILENT if self.notes.get(id) == note else NOTED
             self.notes[id] = note
-            self._when_due(changed)
+            self._write_again(after)
 
     def finished(self, id: str, record: Record) -> None:
         with self._turn:
             (self.verdicts if id in self.verdicts else self.figures)[id] = record
             self.done.add(id)
             self.notes.pop(id, None)
-            self._when_due(True)
+            self._write_again(FINISHED)
 
     def end(self, about: Mapping[str, Any]) -> None:
         """The page as it stays."""
@@ -98,9 +97,8 @@ class Filling:
         now = ", ".join(f"{id} ({note})" if note else id for id, note in self.notes.items())
         return f"{told} Now: {now}." if now else told
 
-    def _when_due(self, changed: bool) -> None:
-        since = time.monotonic() - self.written
-        if since >= SILENCE or (changed and since >= EVERY):
+    def _write_again(self, after: float) -> None:
+        if time.monotonic() - self.written >= after:
             self._write(self.news(), running=True)
 
     def _write(self, news: str | None, running: bool) -> None:

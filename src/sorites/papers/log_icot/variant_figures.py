@@ -3,6 +3,7 @@
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
+from matplotlib.ticker import NullFormatter
 
 from ...drawing import COLOURS, QUIET, new_figure
 from ...statistics import wilson
@@ -57,6 +58,7 @@ def _draw_variants(frames: Frames, size: Variants):
     left.set_ylim(rows[-1] + 0.7, -1.5)
     left.set(xlabel=f"share of {size.seeds} seeds solved at the end", xlim=(-0.03, 1.03), title="What is solved")
     right.set_xscale("log")
+    right.xaxis.set_minor_formatter(NullFormatter())  # over a short range they would collide
     most = max(float(frames["data"]["chains"].max()), size.steps * size.batch)  # pyright: ignore
     right.set(
         xlabel="chains until first solved in one pass",
