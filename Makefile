@@ -20,7 +20,7 @@ $(VENV)/.tested: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
 	touch $@ $(VENV)/.installed
 
-reproduce: $(VENV)/.installed  ## every claim and figure at quick scale; ends with the path of a page to open
+reproduce: $(VENV)/.installed  ## every claim and figure at quick scale, on a page that fills; begins and ends with its path
 	$(BIN)/sorites reproduce $(if $(PAPER),--paper $(PAPER)) $(if $(SCALE),--scale $(SCALE))
 
 lint: $(VENV)/.tested

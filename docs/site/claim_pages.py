@@ -5,11 +5,11 @@ import inspect
 from pathlib import Path
 from typing import Any
 
-from mathematics import typeset
 from records import Record, judged, rows
 from sorites.ledger import Claim
 from sorites.ledger.verify import anywhere
 from sorites.papers.paper import Paper
+from sorites.report.mathematics import typeset
 from sorites.report.page_values import duration, plain
 
 KINDS = {

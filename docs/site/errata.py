@@ -3,9 +3,9 @@
 python docs/site/errata.py > docs/errata.md
 """
 
-from mathematics import typeset
 from records import Record, records, rows
 from sorites.papers.registry import papers
+from sorites.report.mathematics import typeset
 
 HEAD = """# Errata
 

@@ -56,7 +56,8 @@ def draw() -> None:
     for id, scale in PICTURES.items():
         figure = known[id]
         size = figure.sizes.get(scale) or figure.sizes["quick"]
-        make_figure(figure, size, scale, store, OUT / "pictures", f"sorites figure {id}")
+        made = make_figure(figure, size, scale, store, OUT / "pictures", f"sorites figure {id}")
+        made.png.rename(made.png.with_name(f"{figure.name}.png"))  # pages name a picture without its scale
 
 
 if __name__ == "__main__":

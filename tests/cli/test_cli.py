@@ -10,7 +10,7 @@ import pytest
 
 from sorites.cli.common import all_claims, all_figures
 from sorites.cli.main import main
-from sorites.cli.reproduce_command import finish, units
+from sorites.cli.reproducing import finish, units
 from sorites.papers.registry import papers
 from sorites.store import Store
 
@@ -55,8 +55,9 @@ def test_a_figure_brings_its_data(sorites, tmp_path):
     status, out, _ = sorites("figure", "log-icot/2a", "--scale", "tiny")
     assert status == 0
     for kind in ("png", "pdf", "parquet"):
-        assert (tmp_path / "figures" / "log-icot" / f"2a.{kind}").stat().st_size > 0
-    assert "2a.png" in out
+        assert (tmp_path / "figures" / "log-icot" / f"2a-tiny.{kind}").stat().st_size > 0
+    assert "2a-tiny.png" in out
+    assert " ".join(all_figures()["log-icot/2a"].caption.split()) in " ".join(out.split())
 
 
 @pytest.mark.parametrize("what", ["claims", "figures", "papers", "tasks", "models"])
@@ -176,8 +177,12 @@ def test_the_work_is_divided_without_loss():
 
 
 def test_workers_bring_their_verdicts_to_one_store(tmp_path):
-    setting = SimpleNamespace(scale="tiny", overrides={}, store=str(tmp_path), quiet=True)
-    finish([["LI-1"], ["LI-10", "log-icot/2a"]], setting, jobs=2)
+    out, news = tmp_path / "page", []
+    setting = SimpleNamespace(scale="tiny", overrides={}, store=str(tmp_path), quiet=True, out=str(out))
+    finish([["LI-1"], ["LI-10", "log-icot/2a"]], setting, jobs=2, tell=news.append)
+    told = {what: [id for each, id, _ in news if each == what] for what, _, _ in news}
+    assert sorted(told["started"]) == sorted(told["finished"]) == ["LI-1", "LI-10", "log-icot/2a"]
+    assert (out / "figures" / "log-icot" / "2a-tiny-dark.png").stat().st_size > 0
     assert {record["id"] for record in Store(tmp_path).verdicts()} == {"LI-1", "LI-10"}
     assert list((tmp_path / "figures" / "log-icot" / "2a").iterdir())
 

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from claim_pages import page, table
-from mathematics import pieces, typeset
 from sorites.papers.registry import claims, papers
+from sorites.report.mathematics import pieces, typeset
 
 CLAIMS = claims()
 FORMULAS = {

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sorites.drawing import COLOURS, LOOK, band, new_figure, pdf_metadata, save, stage_lines, style
+from sorites.drawing import COLOURS, LOOK, band, dark, new_figure, pdf_metadata, save, save_dark, stage_lines, style
 
 METADATA = {"Title": "Loss", "spec": "abc123", "commit": "deadbeef", "seeds": "0..31"}
 
@@ -84,3 +84,33 @@ def test_threads_draw_and_leave_the_settings_alone(tmp_path: Path) -> None:
 def test_pyplot_is_never_imported() -> None:
     code = "import sys, sorites.drawing as p; sys.exit('matplotlib.pyplot' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_dark_figure_swaps_ink_and_ground_and_keeps_hues() -> None:
+    light = {name: np.array(matplotlib.colors.to_rgb(name)) for name in ("white", "black", "#E4E3DE")}
+    night = {name: np.array(dark(name)[:3]) for name in light}
+    assert np.abs(night["white"] - matplotlib.colors.to_rgb("#16181A")).max() < 0.04
+    assert night["black"].min() > 0.75
+    assert night["#E4E3DE"].max() < 0.3
+    for name in ("blue", "vermillion", "green", "orange"):
+        before, after = (
+            matplotlib.colors.rgb_to_hsv(c[:3]) for c in (matplotlib.colors.to_rgba(COLOURS[name]), dark(COLOURS[name]))
+        )
+        assert abs(before[0] - after[0]) < 0.05, name
+
+
+def test_a_heat_map_keeps_its_colours_and_words_stay_readable(tmp_path: Path) -> None:
+    with style():
+        figure = new_figure(4, 2)
+        heat, tree = figure.subplots(1, 2)
+        mesh = heat.pcolormesh(np.arange(4.0).reshape(2, 2), cmap="cividis")
+        written = heat.text(0.5, 0.5, "0.1", color="white")
+        tree.set(xlim=(0, 3), ylim=(0, 1))
+        tree.scatter([1], [0.5], s=900, color=COLOURS["sky"])
+        over, beside = (tree.text(x, 0.5, "x", ha="center", va="center") for x in (1, 2.4))
+    save_dark(figure, tmp_path, "both", {})
+    assert mesh.get_cmap().name == "cividis"
+    assert written.get_color() == "white"
+    assert over.get_color() == "#16181A"
+    assert np.min(matplotlib.colors.to_rgb(beside.get_color())) > 0.75
+    assert heat.title.get_color() != "black"

@@ -86,6 +86,7 @@ def progress(options: Any) -> Iterator[Any]:
 
     from ..training import reporting
     from ..training.cache import use_compilation_cache
+    from .compiling import compiling
 
     use_compilation_cache()
     screen = Console(stderr=True)
@@ -103,5 +104,8 @@ def progress(options: Any) -> Iterator[Any]:
             detail = f"stage {now.stage}/{now.stages} · {now.rate:,.0f} steps/s · {now.solved}/{now.members} solved"
             bar.update(line, total=now.steps, completed=now.step, detail=detail)
 
-        with reporting(listen):
+        def compile(begins: bool, _: float) -> None:
+            bar.update(line, detail="compiling" if begins else "")
+
+        with reporting(listen), compiling(compile):
             yield title

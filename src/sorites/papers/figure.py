@@ -28,6 +28,7 @@ class Figure(Generic[P]):
     draw: Callable[[Frames, P], "matplotlib.figure.Figure"]
     find: Callable[[Frames, P], str] | None = None
     seconds: float = 5.0  # a rough duration at quick scale on 2 cores
+    claims: tuple[str, ...] = ()  # the claims that it shows; on the page it stands beside the first
     apart: bool = False  # takes hours at quick scale: drawn by name or with its own paper, not with all of them
 
     @property

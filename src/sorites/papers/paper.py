@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 class Paper:
     """`module` is a package with `claims.py` (CLAIMS, a sequence of `Claim`) and `figures.py` (FIGURES, of `Figure`),
     either of which may be missing. `results` is a folder inside it with tables recorded at paper scale,
-    figures/<name>/about.json and Parquet beside it."""
+    figures/<name>/about.json and Parquet beside it. `about` is a paragraph for whoever has not read it, and `picture`
+    the name of the figure that says most: they open its section of the page."""
 
     slug: str
     title: str
@@ -26,6 +27,8 @@ class Paper:
     identifier: str  # where it was published
     module: str
     results: str = "results"
+    about: str = ""
+    picture: str = ""
 
     def claims(self) -> dict[str, Claim[Any]]:
         """By id."""

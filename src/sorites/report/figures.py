@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ..drawing import save, style
+from ..drawing import save, save_dark, style
 from ..errors import SpecError
 from ..papers import registry
 from ..papers.figure import Figure, Frames
@@ -46,6 +46,7 @@ class Made:
     finding: str | None
     origin: str  # where the tables came from
     command: str
+    dark: Path | None = None  # the same picture for a dark page
 
     def record(self, relative_to: Path | None = None) -> dict[str, Any]:
         """As the page wants it; links are relative to the page's folder."""
@@ -60,15 +61,20 @@ class Made:
             "finding": self.finding,
             "command": self.command,
             "png": self.png,
+            "dark": self.dark,
             "pdf": link(self.pdf),
             "data": link(self.data),
             "seeds": getattr(self.parameters, "seeds", 0),
             "scale": self.scale,
+            "claims": list(self.figure.claims),
         }
 
 
-def make_figure(figure: Figure[Any], parameters: Any, scale: str, store: Store, out: Path, command: str) -> Made:
-    """PNG, PDF and Parquet under `out`, from tables that are measured at most once per source and parameters."""
+def make_figure(
+    figure: Figure[Any], parameters: Any, scale: str, store: Store, out: Path, command: str, dark: bool = False
+) -> Made:
+    """PNG, PDF and Parquet under `out`, named by figure and scale, from tables that are measured at most once per
+    source and parameters; dark: a second PNG for a dark page."""
     frames, origin = tables(figure, parameters, scale, store)
     with style():
         picture = figure.draw(frames, parameters)
@@ -80,20 +86,19 @@ def make_figure(figure: Figure[Any], parameters: Any, scale: str, store: Store, 
         "parameters": json.dumps(dataclasses.asdict(parameters)),
         "origin": origin,
     }
-    folder = out / figure.paper
+    folder, stem = out / figure.paper, f"{figure.name}-{scale}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        png, pdf = save(picture, folder, figure.name, metadata)
+        png, pdf = save(picture, folder, stem, metadata)
         for name, frame in frames.items():
-            frame.write_parquet(
-                folder / (f"{figure.name}.parquet" if name == "data" else f"{figure.name}-{name}.parquet")
-            )
+            frame.write_parquet(folder / (f"{stem}.parquet" if name == "data" else f"{stem}-{name}.parquet"))
+        night = save_dark(picture, folder, stem, metadata) if dark else None
     except OSError as error:
         raise SpecError(
             f"figures are written under --out: {folder} ({error.strerror}); choose a folder you can write to"
         ) from None
     finding = figure.find(frames, parameters) if figure.find else None
-    return Made(figure, parameters, scale, png, pdf, folder / f"{figure.name}.parquet", finding, origin, command)
+    return Made(figure, parameters, scale, png, pdf, folder / f"{stem}.parquet", finding, origin, command, night)
 
 
 def table_key(figure: Figure[Any], parameters: Any) -> str:

@@ -1,49 +1,25 @@
-"""The counts at the head of the page, and the buttons that narrow the table to them."""
+"""The counts at the head of the page."""
 
 from collections import Counter
 from collections.abc import Sequence
 from html import escape
 
-from .page_verdicts import VERDICTS, Verdict, flags, unexpected
+from .page_words import VERDICTS, Verdict, finished, unexpected
 
 WORDS = {"holds": ("holds", "hold"), "fails": ("fails", "fail"), "inconclusive": ("inconclusive",) * 2}
 
 
 def summary(verdicts: Sequence[Verdict]) -> str:
     """One sentence over everything, the surprises by name, then a line for each paper."""
+    judged = [verdict for verdict in verdicts if finished(verdict)]
     if not verdicts:
         return '<p class="verdict-line">No claim was checked.</p>'
+    lines = "".join(_paper(paper, verdicts) for paper in dict.fromkeys(verdict["paper"] for verdict in verdicts))
     return (
-        f'<p class="verdict-line"><strong>{_plural(len(verdicts), "claim")}</strong> checked: '
-        f"{_counts(verdicts, ', ')}.{_errata(verdicts)}</p>{_surprises(verdicts)}"
-        f'<ul class="papers">{"".join(_paper(paper, verdicts) for paper in papers(verdicts))}</ul>'
+        f'<p class="verdict-line"><strong>{_plural(len(judged), "claim")}</strong> checked: '
+        f"{_counts(judged, ', ')}.</p>{_errata(judged)}{_surprises(judged)}"
+        f'<ul class="papers">{lines}</ul>'
     )
-
-
-def papers(verdicts: Sequence[Verdict]) -> list[str]:
-    return list(dict.fromkeys(verdict["paper"] for verdict in verdicts))
-
-
-def filters(verdicts: Sequence[Verdict]) -> str:
-    """Buttons that the script reveals: without it they could do nothing, so they stay hidden."""
-    tally = Counter(verdict["verdict"] for verdict in verdicts)
-    tally.update(flag for verdict in verdicts for flag in flags(verdict))
-    kinds = [(name, name, tally[name]) for name in (*VERDICTS, "unexpected", "erratum") if tally[name]]
-    every = ("", "all", len(verdicts))
-    groups = _group("verdict", "Verdict", [every, *kinds])
-    sources = Counter(verdict["paper"] for verdict in verdicts)
-    if len(sources) > 1:
-        groups += _group("paper", "Paper", [every, *((name, name, count) for name, count in sources.items())])
-    return f'<div class="filters" hidden>{groups}<p class="shown" role="status"></p></div>'
-
-
-def _group(field: str, name: str, choices: Sequence[tuple[str, str, int]]) -> str:
-    buttons = "".join(
-        f'<button type="button" data-field="{field}" data-value="{escape(value)}"'
-        f' aria-pressed="{"false" if value else "true"}">{escape(label)} <span>{count}</span></button>'
-        for value, label, count in choices
-    )
-    return f'<div role="group" aria-label="Filter by {field}"><span class="small">{name}</span>{buttons}</div>'
 
 
 def _plural(count: int, noun: str) -> str:
@@ -56,14 +32,23 @@ def _counts(verdicts: Sequence[Verdict], between: str) -> str:
 
 
 def _errata(verdicts: Sequence[Verdict]) -> str:
-    count = sum(bool(verdict["erratum"]) for verdict in verdicts)
-    return f" {count} {'carries' if count == 1 else 'carry'} an erratum to the printed statement." if count else ""
+    """A verdict judges the corrected statement: said once, in words, before the first of them is read."""
+    tally = Counter(verdict["erratum"]["printed_verdict"] for verdict in verdicts if verdict["erratum"])
+    if not tally:
+        return ""
+    count = sum(tally.values())
+    forms = {"fails": ("fails", "fail"), "inconclusive": ("is left open", "are left open"), "holds": ("holds", "hold")}
+    parts = [f"{tally[name]} {words[tally[name] != 1]}" for name, words in forms.items() if tally[name]]
+    return (
+        f'<p class="verdict-line">{_plural(count, "statement")} {"was" if count == 1 else "were"} corrected before '
+        f"checking; the verdict is on the corrected form, and of the printed forms {' and '.join(parts)}.</p>"
+    )
 
 
 def _surprises(verdicts: Sequence[Verdict]) -> str:
     odd = [verdict for verdict in verdicts if unexpected(verdict)]
     if not odd:
-        return '<p class="calm">Every verdict is the expected one.</p>'
+        return '<p class="calm">Every verdict is the expected one.</p>' if verdicts else ""
     items = ", ".join(
         f'<a href="#{escape(verdict["id"])}">{escape(verdict["id"])}</a> '
         f"({escape(verdict['verdict'])}, expected: {escape(verdict['expected'])})"
@@ -75,11 +60,16 @@ def _surprises(verdicts: Sequence[Verdict]) -> str:
 
 def _paper(paper: str, verdicts: Sequence[Verdict]) -> str:
     own = [verdict for verdict in verdicts if verdict["paper"] == paper]
-    tally = Counter(verdict["verdict"] for verdict in own)
-    bar = "".join(f'<i class="{name}" style="flex-grow:{tally[name]}"></i>' for name in VERDICTS if tally[name])
-    odd = sum(map(unexpected, own))
+    judged, open_ones = [verdict for verdict in own if finished(verdict)], sum(not finished(each) for each in own)
+    tally = Counter(verdict["verdict"] if finished(verdict) else "waiting" for verdict in own)
+    bar = "".join(
+        f'<i class="{name}" style="flex-grow:{tally[name]}"></i>' for name in (*VERDICTS, "waiting") if tally[name]
+    )
+    odd = sum(map(unexpected, judged))
     surprises = f"<strong>{odd} unexpected</strong>" if odd else "0 unexpected"
+    to_come = f" · {open_ones} to come" if open_ones else ""
     return (
-        f'<li><span class="name">{escape(paper)}</span><span class="bar" aria-hidden="true">{bar}</span>'
-        f"<span>{_counts(own, ' · ')} · {surprises}</span></li>"
+        f'<li><a class="name" href="#paper-{escape(paper)}">{escape(paper)}</a>'
+        f'<span class="bar" aria-hidden="true">{bar}</span>'
+        f"<span>{_counts(judged, ' · ')} · {surprises}{to_come}</span></li>"
     )

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
+from .page_mathematics import html
+
 NOTHING = "\N{EM DASH}"
 LARGEST_WRITTEN_OUT = 10**9  # integers beyond it are counts of a domain such as 2^40: the size is what matters
 
@@ -82,7 +84,7 @@ def comparison(predicted: Any, measured: Any, tolerance: Any) -> str:
 
 
 def _name(name: str) -> str:
-    return f'<th scope="row">{escape(name)}</th>' if name else "<td></td>"
+    return f'<th scope="row">{html(name)}</th>' if name else "<td></td>"
 
 
 def _rows(columns: tuple[Any, ...]) -> list[tuple[str, list[Any]]]:

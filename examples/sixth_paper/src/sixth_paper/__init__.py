@@ -9,4 +9,6 @@ paper = Paper(
     year=2026,
     identifier="an example of sorites, not a paper",
     module=__name__,
+    about="Do longer chains take more steps of teacher forcing? An invented paper that asks it of serial parity.",
+    picture="steps",
 )

@@ -50,5 +50,6 @@ FIGURES = (
         draw=_draw,
         find=_find,
         seconds=10,
+        claims=("S-1",),
     ),
 )

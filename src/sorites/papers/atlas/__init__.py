@@ -9,4 +9,9 @@ paper = Paper(
     2026,
     "findings of this software, sorites",
     module=__name__,
+    about=(
+        "Findings that belong to no paper: which teaching works on which chain, for which model, at equal budgets "
+        "and with rates tuned on seeds apart."
+    ),
+    picture="cells",
 )

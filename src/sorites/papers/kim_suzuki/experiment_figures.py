@@ -95,7 +95,7 @@ FIGURES = tuple(
         "releases a level, by a softmax score above 0.4 on the level below. Every lesson is tested alike: the model writes its own chain "
         "from the inputs, unfiltered.",
         {"tiny": TINY[8], "quick": QUICK[f"exp-k{k}"], "paper": LARGE[f"exp-k{k}"]},
-        _curves, _draw_curves, _find_curves, seconds=90,
+        _curves, _draw_curves, _find_curves, seconds=90, claims=("KS-27", "KS-28"),
     )
     for k in RATES
 )  # fmt: skip

@@ -10,7 +10,7 @@ from ...statistics import log_log_slope
 from ...training import Lab
 from ..figure import Figure, Frames
 from .grids import LARGE, LARGE_LAWS, FilterRange, SampleLaws
-from .sample_law import NEEDED, noise_law, success
+from .sample_law import BLOCK, NEEDED, noise_law, success
 
 
 def _filter(size: FilterRange, lab: Lab) -> Frames:
@@ -117,7 +117,7 @@ def _law_table(size: SampleLaws, lab: Lab) -> Frames:
 def _draw_phase(frames: Frames, size: SampleLaws):
     names = frames["smallest"]["regime"].unique(maintain_order=True).to_list()
     figure = new_figure(9.4, 5.2)
-    axes = np.atleast_1d(figure.subplots(1, len(names)))
+    axes = np.atleast_1d(figure.subplots(1, len(names), sharey=True))
     image = None
     for ax, name in zip(axes, names, strict=True):
         data = (
@@ -134,11 +134,14 @@ def _draw_phase(frames: Frames, size: SampleLaws):
             [bits.index(b) + edge for b in line["bits"] for edge in (0, 1)],
             [samples.index(n) for n in line["smallest"] for _ in (0, 1)], color=COLOURS["vermillion"], linewidth=1.8,
         )  # fmt: skip
-        ax.set_xticks(np.arange(len(bits)) + 0.5, bits)
-        shown = np.arange(0, len(samples), 4)
-        ax.set_yticks(shown + 0.5, [f"{samples[i]:,}" for i in shown])
-        ax.set(xlabel="bits d", ylabel="samples n", title=name)
+        ax.set_xticks(np.arange(len(bits)) + 0.5, [f"{d:,}" for d in bits])
+        doubled = [i for i, n in enumerate(samples) if n // BLOCK & (n // BLOCK - 1) == 0][
+            ::2
+        ]  # elsewhere n is rounded
+        ax.set_yticks(np.array(doubled) + 0.5, [f"{samples[i]:,}" for i in doubled])
+        ax.set(xlabel="bits d", title=name)
         ax.grid(False)
+    axes[0].set_ylabel("samples n")
     assert image is not None
     figure.colorbar(image, ax=list(axes), label=f"share of {size.seeds} seeds solved by one step")
     axes[0].plot([], [], color=COLOURS["vermillion"], label="smallest n with 90 % of the seeds")
@@ -160,7 +163,7 @@ def _fits(frames: Frames) -> dict[str, tuple]:
 
 
 def _draw_exponent(frames: Frames, size: SampleLaws):
-    figure = new_figure(6.8, 4.6)
+    figure = new_figure(7.2, 5.4)
     ax = figure.subplots()
     fits = _fits(frames)
     for name, colour, marker in zip(fits, ("blue", "green"), ("o", "s"), strict=False):
@@ -173,7 +176,7 @@ def _draw_exponent(frames: Frames, size: SampleLaws):
             needed,
             marker,
             color=COLOURS[colour],
-            label=f"{name}: measured, exponent {slope.value:.2f} ({low:.2f} to {high:.2f})",
+            label=f"{name}: measured; line of exponent {slope.value:.2f} ({low:.2f} to {high:.2f})",
         )
         middle = np.exp(np.log(needed).mean() - slope.value * np.log(bits).mean())
         ax.plot(bits, middle * bits**slope.value, color=COLOURS[colour], linewidth=1)
@@ -196,10 +199,12 @@ def _draw_exponent(frames: Frames, size: SampleLaws):
             color=QUIET,
             label=r"the theorem's $d^{2+\epsilon}$ as $\epsilon \to 0$ (any constant)",
         )
-    ax.set_xscale("log", base=2)
+        ax.set_xscale("log", base=2)
+        ax.set_xticks(bits, [f"{int(d):,}" for d in bits])
+        ax.minorticks_off()
     ax.set_yscale("log")
-    ax.set(xlabel="bits d", ylabel="smallest n that 90 % of the seeds solve")
-    ax.set_title(f"Samples that one step needs ({size.seeds} seeds, grid of 3 per doubling)")
+    ax.set(xlabel="bits d", ylabel="smallest n that solves 90 % of the seeds")
+    ax.set_title(f"Samples that one step needs ({size.seeds} seeds, three n per doubling)")
     figure.legend(loc="outside lower center")
     return figure
 
@@ -233,18 +238,18 @@ FIGURES = (
         "Theorem 7 over the filter's threshold and the number of unlabelled strings; each cell is the share of seeds that answer every "
         "held-out chain after log2 k rounded updates.",
         {"tiny": FilterRange(thresholds=(0.5, 1.5), strings=(2, 16), seeds=2), "quick": FilterRange(), "paper": LARGE["filter-range"]},
-        _filter, _draw_filter, _find_filter, seconds=60,
+        _filter, _draw_filter, _find_filter, seconds=60, claims=("KS-23", "KS-26"),
     ),
     Figure(
         "kim-suzuki/phase", "When one step is enough",
         "Theorem 5 over bits and samples: share of seeds that answer every held-out chain after one gradient step with teacher forcing. The "
         "strength K grows with d as the concentration rule of KS-18 asks.",
-        {"tiny": SMALL, "quick": SampleLaws(), "paper": LARGE_LAWS}, _law_table, _draw_phase, _find_phase, seconds=60,
+        {"tiny": SMALL, "quick": SampleLaws(), "paper": LARGE_LAWS}, _law_table, _draw_phase, _find_phase, seconds=60, claims=("KS-18",),
     ),
     Figure(
         "kim-suzuki/exponent", "How many samples one step needs",
         "The smallest n at which 90 % of the seeds succeed, against d, in two regimes; with the shape of the noise law (KS-17) and of the "
         "theorem's sufficient n.",
-        {"tiny": SMALL, "quick": SampleLaws(), "paper": LARGE_LAWS}, _law_table, _draw_exponent, _find_exponent, seconds=60,
+        {"tiny": SMALL, "quick": SampleLaws(), "paper": LARGE_LAWS}, _law_table, _draw_exponent, _find_exponent, seconds=60, claims=("KS-17",),
     ),
 )  # fmt: skip

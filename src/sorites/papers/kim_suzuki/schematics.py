@@ -140,17 +140,17 @@ FIGURES = (
     Figure(
         "kim-suzuki/1", "The tree of a parity",
         "Secret bits (blue) are paired in order; every thought (orange) is the product of the two positions below it, the last one the answer.",
-        {"quick": Grid()}, _tree, _draw_tree, seconds=1,
+        {"quick": Grid()}, _tree, _draw_tree, seconds=1, claims=("KS-1",),
     ),
     Figure(
         "kim-suzuki/2", "Generation with the self-consistency filter",
         "The real model with its first levels trained, writing a chain. A bar is how far a thought's values on unlabelled strings get from -1; "
         "a level passes only if every thought of the level below reaches the threshold, else it is zeroed, which leaves it at distance 1.",
-        {"quick": Generation()}, _generation, _draw_generation, seconds=5,
+        {"quick": Generation()}, _generation, _draw_generation, seconds=5, claims=("KS-23",),
     ),
     Figure(
         "kim-suzuki/3", "The two attention masks",
         "Left: Theorem 5. Right: Theorem 7, where a level is written at once. Dotted lines are level ends.",
-        {"quick": Grid(8, 8)}, _masks, _draw_masks, seconds=1,
+        {"quick": Grid(8, 8)}, _masks, _draw_masks, seconds=1, claims=("KS-20",),
     ),
 )  # fmt: skip

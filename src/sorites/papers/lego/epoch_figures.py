@@ -2,10 +2,10 @@
 
 import polars as pl
 
-from ...drawing import QUIET, new_figure
+from ...drawing import new_figure
 from ..figure import Figure, Frames
 from .grids import EPOCHS, LARGE, SMALL, TINY, WHOLE, Study, over_epochs
-from .length_figures import TINTS, draw_axes, draw_lines
+from .length_figures import PAIR, draw_axes, draw_lines, trained_here
 from .separation_figures import measure_ways
 
 NAMES = {"fixed": f"{EPOCHS} epochs over a fixed set", "fresh": "as many fresh sentences"}
@@ -16,13 +16,14 @@ def _draw(frames: Frames, size: Study):
     axes = figure.subplots(1, 2, sharey=True)
     data = frames["data"].filter(pl.col("step") == pl.col("step").max())
     for ax, way in zip(axes, size.ways, strict=True):
-        for action, colour in zip(size.pair, TINTS, strict=False):
+        for action, look in zip(size.pair, PAIR, strict=True):
             part = data.filter((pl.col("way") == way) & (pl.col("action") == action))
-            draw_lines(ax, part, "length", action, colour)
-        ax.axvline(size.length, color=QUIET, linestyle="--", linewidth=1)
-        draw_axes(ax, f"{NAMES[way]}" + (f" of {size.pool:,}" if way == "fixed" else ""))
-        ax.legend(loc="lower left")
-    axes[0].set_ylabel("sentences with every value right")
+            draw_lines(ax, part, action, *look)
+        name = f"{NAMES[way]}" + (f" of {size.pool:,}" if way == "fixed" else "")
+        draw_axes(ax, name, (size.length,), size.lengths)
+        trained_here(ax, size.length)
+    axes[0].set_ylabel("share with every value right")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure
 
 
@@ -45,6 +46,6 @@ FIGURES = (
         f"The decoder trained at L = {LARGE.length} (dashed) for the {EPOCHS} epochs that the paper states, over a set whose size it does not state, "
         "and for as many presentations of sentences that never repeat; points are seeds. The output map of attention starts as the identity.",
         {"tiny": over_epochs(TINY, 600, 2), "quick": over_epochs(SMALL, 3_000, 3), "paper": WHOLE},
-        measure_ways, _draw, _find, seconds=60,
+        measure_ways, _draw, _find, seconds=60, claims=("L16",),
     ),
 )  # fmt: skip

@@ -1,5 +1,7 @@
 """Length curves of the theory's model and of the decoder, before and after self-training."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 
@@ -9,8 +11,6 @@ from ...training import PLAIN, Lab
 from ..figure import Figure, Frames
 from .grids import LARGE, SMALL, TINY, Study, ensemble, measured
 from .setting import LENGTHS, Theory, accuracies
-
-TINTS = ("blue", "vermillion", "green", "purple", "orange", "sky", "black")
 
 
 def curves(size: Study, found: dict[str, np.ndarray], lab: Lab = PLAIN) -> pl.DataFrame:
@@ -58,19 +58,30 @@ def stage_curves(
     return pl.DataFrame(rows)
 
 
-def draw_lines(ax, part: pl.DataFrame, x: str, label: str, colour: str) -> None:
+PAIR = (("blue", "o-", 8), ("vermillion", "s-", 5))  # where both are right the larger is seen behind the smaller
+
+
+def draw_lines(ax, part: pl.DataFrame, label: str, colour: str, mark: str = "o-", points: int = 5) -> None:
     """Mean over seeds, every seed as a faint point."""
-    mean = part.group_by(x).agg(pl.col("right").mean()).sort(x)
-    ax.plot(mean[x], mean["right"], "o-", color=COLOURS[colour], label=label, markersize=4)
+    mean = part.group_by("length").agg(pl.col("right").mean()).sort("length")
+    ax.plot(mean["length"], mean["right"], mark, color=COLOURS[colour], label=label, markersize=points)
     if part["seed"].n_unique() > 1:
-        ax.scatter(part[x], part["right"], s=10, color=COLOURS[colour], alpha=0.4, linewidth=0)
+        ax.scatter(part["length"], part["right"], s=12, color=COLOURS[colour], alpha=0.45, linewidth=0)
 
 
-def draw_axes(ax, title: str) -> None:
+def draw_axes(ax, title: str, trained: Sequence[int], shown: Sequence[int] = LENGTHS) -> None:
+    """The same lengths in every panel, with those of training among them."""
+    ticks = sorted({*trained, *shown})
     ax.set_xscale("log", base=2)
-    ax.set_xticks(LENGTHS, LENGTHS)
+    ax.set_xticks(ticks, ticks)
     ax.minorticks_off()
-    ax.set(xlabel="test length L", ylim=(-0.03, 1.05), title=title)
+    ax.set(xlabel="test length L", xlim=(min(ticks) / 1.2, max(ticks) * 1.2), ylim=(-0.03, 1.05), title=title)
+
+
+def trained_here(ax, length: int) -> None:
+    ax.axvline(length, color=QUIET, linestyle="--", linewidth=1)
+    ax.text(length, 0.5, " trained here", transform=ax.get_xaxis_transform(), fontsize=8, color=QUIET, rotation=90,
+            ha="right", va="center")  # fmt: skip
 
 
 def _draw_lengths(frames: Frames, size: Study):
@@ -78,17 +89,16 @@ def _draw_lengths(frames: Frames, size: Study):
     axes = figure.subplots(1, 2, sharey=True)
     for ax, model, trained in zip(axes, ("theory", "decoder"), (2, size.length), strict=True):
         data = frames["data"].filter(pl.col("model") == model)
-        for name, colour in zip(data["action"].unique(maintain_order=True), TINTS, strict=False):
-            draw_lines(ax, data.filter(pl.col("action") == name), "length", name, colour)
-        ax.axvline(trained, color=QUIET, linestyle="--", linewidth=1)
+        for name, look in zip(size.pair, PAIR, strict=True):
+            draw_lines(ax, data.filter(pl.col("action") == name), name, *look)
         seeds = data["seed"].n_unique()
-        draw_axes(
-            ax,
-            f"{model}, trained at L = {trained}"
-            + (f" ({seeds} seed{'s' if seeds > 1 else ''})" if model == "decoder" else ""),
+        name = (
+            f"trained decoder, {seeds} seed{'s' if seeds > 1 else ''}" if model == "decoder" else "the theory's model"
         )
-        ax.legend(loc="lower left")
-    axes[0].set_ylabel("sentences with every value right")
+        draw_axes(ax, name, (2, size.length), sorted(set(frames["data"]["length"])))
+        trained_here(ax, trained)
+    axes[0].set_ylabel("share with every value right")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure
 
 
@@ -110,11 +120,13 @@ def _draw_stages(frames: Frames, size: Study):
         for stage, colour in zip(
             data["stage"].unique(maintain_order=True), ("vermillion", "orange", "green", "blue"), strict=False
         ):
-            draw_lines(ax, data.filter(pl.col("stage") == stage), "length", f"up to L = {stage}", colour)
+            draw_lines(ax, data.filter(pl.col("stage") == stage), f"up to L = {stage}", colour)
             ax.axvline(stage, color=COLOURS[colour], linestyle="--", linewidth=0.9)
-        draw_axes(ax, f"{model}, {size.pair[1]}")
+        stages = sorted(set(data["stage"]))
+        name = "trained decoder" if model == "decoder" else "the theory's model"
+        draw_axes(ax, f"{name}, {size.pair[1]}", stages, sorted(set(data["length"])))
         ax.legend(loc="lower left")
-    axes[0].set_ylabel("sentences with every value right")
+    axes[0].set_ylabel("share with every value right")
     return figure
 
 
@@ -151,13 +163,13 @@ FIGURES = (
         "Share of sentences with every value right in a greedy free-running rollout. Left: the theory's model trained on two steps; "
         "right: the decoder trained at L = 5, points are seeds. " + STATED,
         {"tiny": TINY, "quick": SMALL, "paper": LARGE},
-        lambda size, lab: {"data": curves(size, ensemble(size, "fresh", lab)[1], lab)}, _draw_lengths, _find_lengths, seconds=40,
+        lambda size, lab: {"data": curves(size, ensemble(size, "fresh", lab)[1], lab)}, _draw_lengths, _find_lengths, seconds=40, claims=("L16",),
     ),
     Figure(
         "lego/1b", "Recursive self-training on S5",
         "Each stage trains on sentences of twice the length, labelled by the stage before. Dashed lines are training lengths.",
         {"tiny": TINY, "quick": SMALL, "paper": LARGE},
         lambda size, lab: {"data": stage_curves(size, ensemble(size, "fresh", lab)[1], measured(size, "stages", lab), lab)},
-        _draw_stages, _find_stages, seconds=60,
+        _draw_stages, _find_stages, seconds=60, claims=("L17",),
     ),
 )  # fmt: skip

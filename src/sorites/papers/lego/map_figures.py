@@ -22,10 +22,19 @@ def _grid(data: pl.DataFrame, key: str, action: str) -> np.ndarray:
     return part["attention"].to_numpy().reshape(part["query"].n_unique(), -1)
 
 
+FULL = 0.6  # two clauses of weight one half each, and what unequal heads add
+FEW = 5  # clauses up to which every cell has room for its number
+
+
 def _heat(ax, grid: np.ndarray, title: str):
     length = grid.shape[0]
-    image = ax.pcolormesh(grid, cmap="cividis", vmin=0, vmax=0.8)
+    image = ax.pcolormesh(grid, cmap="cividis", vmin=0, vmax=FULL)
     ax.axvline(length, color="white", linestyle=":", linewidth=1)
+    if length <= FEW:
+        for (row, column), share in np.ndenumerate(grid):
+            if share >= 0.05:
+                ax.text(column + 0.5, row + 0.5, f"{share:.2f}", ha="center", va="center", fontsize=8,
+                        color="black" if share > 0.6 * FULL else "white")  # fmt: skip
     ax.invert_yaxis()
     every = max(1, length // 5)
     ax.set_xticks(
@@ -40,11 +49,12 @@ def _heat(ax, grid: np.ndarray, title: str):
 
 
 def _draw_maps(frames: Frames, size: Study):
-    figure = new_figure(9.6, 3.0)
+    figure = new_figure(10.4, 3.6)
     axes, image = figure.subplots(1, 2), None
     for ax, action in zip(axes, size.pair, strict=True):
         image = _heat(ax, _grid(frames["data"], "plain", action), action)
-    axes[0].set_ylabel("query")
+        ax.set_xlabel("clause that is read: predicates p, then answers a")
+    axes[0].set_ylabel("answer that predicts the next")
     assert image is not None
     figure.colorbar(image, ax=list(axes), label="attention", shrink=0.95)
     return figure
@@ -105,7 +115,7 @@ def _along(which: int):
         for row, action in zip(axes, size.pair, strict=True):
             grid = _grid(frames["data"], "at20", action)
             part = grid[:, :20] if which == 0 else grid[:, 20:]
-            image = row[0].pcolormesh(part, cmap="cividis", vmin=0, vmax=0.8)
+            image = row[0].pcolormesh(part, cmap="cividis", vmin=0, vmax=FULL)
             row[0].invert_yaxis()
             row[0].set(title=f"{action}, L = 20", xlabel=("predicate", "answer")[which], ylabel="query (answer)")
             row[0].grid(False)
@@ -149,7 +159,8 @@ def _find_along(which: int):
 FIGURES = (
     Figure(
         "lego/2", "Attention of the trained decoder",
-        "Mean over heads and 100 sentences of L = 5; rows are the answers that predict. One seed each.",
+        "Mean over heads and 100 sentences of L = 5. Row a0 is the given answer, which predicts the first; each row should read the next predicate "
+        "(left of the dotted line) and itself (right), one half each. Shares below 0.05 are not written. One seed each.",
         {"tiny": TINY, "quick": SMALL, "paper": LARGE},
         lambda size, lab: {"data": maps(size, measured(size, "maps", lab), ("plain",))}, _draw_maps, _find_maps, seconds=40,
     ),
@@ -157,18 +168,18 @@ FIGURES = (
         "lego/5", "Attention with permuted predicates",
         "The models of Figure 2 on sentences whose predicates stand in another order: attention follows the shared variable.",
         {"tiny": TINY, "quick": SMALL, "paper": LARGE},
-        lambda size, lab: {"data": maps(size, measured(size, "maps", lab), ("plain", "permuted"))}, _draw_permuted, _find_permuted, seconds=40,
+        lambda size, lab: {"data": maps(size, measured(size, "maps", lab), ("plain", "permuted"))}, _draw_permuted, _find_permuted, seconds=40, claims=("L19",),
     ),
     Figure(
         "lego/6", "Attention to predicates beyond the training length",
         "Answer queries to predicates at L = 20, and attention on the right predicate along the sentence.",
         {"tiny": TINY, "quick": SMALL, "paper": LARGE},
-        lambda size, lab: {"data": maps(size, measured(size, "maps", lab), ("at10", "at20"))}, _along(0), _find_along(0), seconds=40,
+        lambda size, lab: {"data": maps(size, measured(size, "maps", lab), ("at10", "at20"))}, _along(0), _find_along(0), seconds=40, claims=("L20",),
     ),
     Figure(
         "lego/7", "Attention to answers beyond the training length",
         "Answer queries to answers at L = 20, and attention of each query on itself along the sentence.",
         {"tiny": TINY, "quick": SMALL, "paper": LARGE},
-        lambda size, lab: {"data": maps(size, measured(size, "maps", lab), ("at10", "at20"))}, _along(1), _find_along(1), seconds=40,
+        lambda size, lab: {"data": maps(size, measured(size, "maps", lab), ("at10", "at20"))}, _along(1), _find_along(1), seconds=40, claims=("L20",),
     ),
 )  # fmt: skip

@@ -190,12 +190,12 @@ FIGURES = (
         "lego/4", "Which entries of Q route attention",
         "The two trained blocks of Q after stage 2. The row of the query's variable is outlined: its diagonal entries are what "
         "draws attention to the next predicate and to the answer itself.",
-        {"tiny": Worked(steps=60), "quick": Worked()}, _worked, _draw_blocks, seconds=8,
+        {"tiny": Worked(steps=60), "quick": Worked()}, _worked, _draw_blocks, seconds=8, claims=("L12",),
     ),
     Figure(
         "lego/features", "What each neuron learns",
         "Features of class 0's winning neurons after stage 1, in units of the clipping level B. On cyclic tasks V(g) = V(y); on "
         "symmetry tasks the actions of a fibre carry most of it, and actions off the fibre are negative, against (18b) as printed.",
-        {"tiny": Neurons((dataclasses.replace(CYCLIC3, steps=4000), dataclasses.replace(SYMMETRIC3, steps=4000))), "quick": Neurons()}, _features, _draw_features, _find_features, seconds=6,
+        {"tiny": Neurons((dataclasses.replace(CYCLIC3, steps=4000), dataclasses.replace(SYMMETRIC3, steps=4000))), "quick": Neurons()}, _features, _draw_features, _find_features, seconds=6, claims=("L5", "L6"),
     ),
 )  # fmt: skip

@@ -202,16 +202,16 @@ FIGURES = (
         "Attention error ε (19) and signed gap Δ (20) at the second answer of two-step sentences along stage 2, four-number "
         "attention, converged features, C_B = 4; exact population gradients, so there are no seeds. The gap is a mean of five steps: a "
         "normalised step overshoots on the symmetry tasks. Steps five times finer lower their ε by a quarter (S5) to three quarters (S3), not to that of C6.",
-        {"tiny": Paths(60, 3.0, 100, actions=("C6", "S3")), "quick": Paths()}, _concentration, _draw_concentration, _find_concentration, seconds=12,
+        {"tiny": Paths(60, 3.0, 100, actions=("C6", "S3")), "quick": Paths()}, _concentration, _draw_concentration, _find_concentration, seconds=12, claims=("L13", "L14"),
     ),
     Figure(
         "lego/dilution", "How a longer context dilutes attention",
         "Attention error at longer lengths after training on two steps; lines are the law of L15 without any fit.",
-        {"tiny": Longer(60, 3.0, 100, actions=("C6", "S3"), lengths=(2, 8, 32)), "quick": Longer()}, _dilution, _draw_dilution, _find_dilution, seconds=8,
+        {"tiny": Longer(60, 3.0, 100, actions=("C6", "S3"), lengths=(2, 8, 32)), "quick": Longer()}, _dilution, _draw_dilution, _find_dilution, seconds=8, claims=("L15",),
     ),
     Figure(
         "lego/plateau", "How far attention concentrates",
         "Attention error at the end of stage 2 by number of values and by clipping level; exact population gradients.",
-        {"tiny": Clippings(60, 3.0, 100, actions=("C3", "S3"), clippings=(2.0, 4.0)), "quick": Clippings()}, _plateau, _draw_plateau, _find_plateau, seconds=40,
+        {"tiny": Clippings(60, 3.0, 100, actions=("C3", "S3"), clippings=(2.0, 4.0)), "quick": Clippings()}, _plateau, _draw_plateau, _find_plateau, seconds=40, claims=("L14",),
     ),
 )  # fmt: skip

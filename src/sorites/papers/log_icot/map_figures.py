@@ -102,7 +102,7 @@ def _errors(size: ErrorLaw, lab: Lab) -> Frames:
 
 
 def _draw_errors(frames: Frames, size: ErrorLaw):
-    figure = new_figure(6.4, 4.0)
+    figure = new_figure(6.8, 4.8)
     ax = figure.subplots()
     data, law = frames["data"], frames["law"]
     jitter = (data["seed"].to_numpy() / max(size.seeds - 1, 1) - 0.5) * 0.3
@@ -111,11 +111,14 @@ def _draw_errors(frames: Frames, size: ErrorLaw):
     ax.scatter(x[right], y[right], s=16, color=COLOURS["blue"], label=f"solved seeds (of {size.seeds} per K)")
     ax.scatter(x[~right], y[~right], s=22, marker="x", color=COLOURS["vermillion"], label="seeds with a wrong answer")
     ax.plot(law["strength"], law["bound"], color=COLOURS["black"], label="bound of LI-15 and LI-16, children at K")
-    ax.axhline(ROUNDING, color=QUIET, linestyle=":", label="float32 rounding of an answer")
+    ax.axhline(ROUNDING, color=QUIET, linestyle=":", linewidth=1.2)
+    ax.text(0.01, ROUNDING, "float32 rounds an answer to this", transform=ax.get_yaxis_transform(), va="bottom",
+            fontsize=8, color=QUIET)  # fmt: skip
     ax.set_yscale("log")
-    ax.set(xlabel="strength K", ylabel="largest |answer error|, 2,000 chains")
+    ax.set_xticks(sorted(size.strengths), [f"{k:g}" for k in sorted(size.strengths)])
+    ax.set(xlabel="strength K", ylabel="largest error of an answer over 2,000 chains")
     ax.set_title(f"Error of Algorithm 1 against K, n={size.bits}, k={size.sparsity}, B={size.samples:,}")
-    ax.legend(loc="lower left")
+    figure.legend(loc="outside lower center", ncols=2)
     return figure
 
 
@@ -141,7 +144,7 @@ FIGURES = (
             "quick": SuccessMap(),
             "paper": LARGE["success-map"],
         },
-        _success, _draw_success, _find_success, seconds=40,
+        _success, _draw_success, _find_success, seconds=40, claims=("LI-14",),
     ),
     Figure(
         "log-icot/error-law", "Error against strength",
@@ -152,6 +155,6 @@ FIGURES = (
             "quick": ErrorLaw(),
             "paper": LARGE["error-law"],
         },
-        _errors, _draw_errors, _find_errors, seconds=30,
+        _errors, _draw_errors, _find_errors, seconds=30, claims=("LI-16", "LI-15"),
     ),
 )  # fmt: skip

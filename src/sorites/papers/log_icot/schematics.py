@@ -159,19 +159,19 @@ FIGURES = (
         "log-icot/1", "Three ways to teach a chain",
         "What each stage shows, pads and teaches. Chain of thought teaches every node at once and writes k-1 thoughts at "
         "inference; ICoT pads one thought per stage; Log-ICoT pads one level per stage. Drawn from the curriculum objects.",
-        {"tiny": Grid(4, 4), "quick": Grid()}, _curricula, _draw_curricula, seconds=2,
+        {"tiny": Grid(4, 4), "quick": Grid()}, _curricula, _draw_curricula, seconds=2, claims=("LI-24",),
     ),
     Figure(
         "log-icot/2a", "The customised attention mask",
         "Each thought attends to all lower levels and to nothing on its own level (Def. 1). Dotted lines are level ends. "
         "The clause for input queries never matters under the paper's gates.",
-        {"tiny": Grid(4, 4), "quick": Grid()}, _mask, _draw_mask, seconds=1,
+        {"tiny": Grid(4, 4), "quick": Grid()}, _mask, _draw_mask, seconds=1, claims=("LI-29",),
     ),
     Figure(
         "log-icot/4", "A worked example",
         "Left: the tree over the secret bits. Right: residual block l+1 after layer l of the literal block model with "
         "trained attention, for one chain with its thoughts shown (top) and padded (bottom): after two layers both rows "
         "agree, and neither layer read a shown thought.",
-        {"quick": Worked()}, _worked, _draw_worked, seconds=5,
+        {"quick": Worked()}, _worked, _draw_worked, seconds=5, claims=("LI-1",),
     ),
 )  # fmt: skip

@@ -132,12 +132,12 @@ FIGURES = (
         "are the start-of-stage losses predicted without any fit. Weight decay is unstated in the paper, so both the library "
         "default and none are shown.",
         {"tiny": Losses(8, 4, steps=50, batch=64, seeds=2), "quick": Losses(), "paper": LARGE["2b"]},
-        _losses, _draw_losses, _find_losses, seconds=30,
+        _losses, _draw_losses, _find_losses, seconds=30, claims=("LI-21", "LI-22"),
     ),
     Figure(
         "log-icot/3", "Attention maps of the trained transformer",
         "Softmax attention at the final stage, one seed; only the rows that a layer writes are shown. Dotted lines are level "
         "ends, red ticks the secret bits. The finding gives the mass on the children.",
-        {"tiny": AdamExperiment(8, 4, steps=50, batch=64, seeds=1), "quick": AdamExperiment()}, _maps, _draw_maps, _find_maps, seconds=15,
+        {"tiny": AdamExperiment(8, 4, steps=50, batch=64, seeds=1), "quick": AdamExperiment()}, _maps, _draw_maps, _find_maps, seconds=15, claims=("LI-22",),
     ),
 )  # fmt: skip

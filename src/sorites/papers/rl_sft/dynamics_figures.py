@@ -229,12 +229,12 @@ FIGURES = (
         "rl-sft/1", "Summary of the dynamics",
         "The paper's table of learning dynamics filled from runs: share of right tokens by step of the chain after each sign update on the "
         "population gradient, no level frozen, over every input.",
-        {"tiny": Summary(6, 4, 5, 3, limit=2), "quick": Summary()}, _summary, _draw_summary, _find_summary, seconds=25,
+        {"tiny": Summary(6, 4, 5, 3, limit=2), "quick": Summary()}, _summary, _draw_summary, _find_summary, seconds=25, claims=("RS-34",),
     ),
     Figure(
         "rl-sft/updates", "Updates until exact",
         "RL with process reward, and SFT on mixtures of own and true thoughts (the share of teacher forcing in the loss), for trees and "
         "serial chains; population gradients, sign updates, no level frozen. Right: on serial PARITY own thoughts fail at some sizes only.",
-        {"tiny": Updates(5, 4, 3, ("parity",), (0.0, 1.0), limit=3, sizes=(5,)), "quick": Updates()}, _updates, _draw_updates, _find_updates, seconds=40,
+        {"tiny": Updates(5, 4, 3, ("parity",), (0.0, 1.0), limit=3, sizes=(5,)), "quick": Updates()}, _updates, _draw_updates, _find_updates, seconds=40, claims=("RS-34", "RS-33"),
     ),
 )  # fmt: skip

@@ -192,12 +192,12 @@ FIGURES = (
         "Share of entries whose sign agrees with the exact one, level by level, for estimates of the same gradient: the token summed out "
         "(Rao-Blackwell), and REINFORCE with ever less specific credit, with baselines and several chains per input. Median and 10-90 %.",
         {"tiny": Accuracy(8, 4, block=64, blocks=4, seeds=2), "quick": Accuracy(), "paper": Accuracy(blocks=1000, seeds=32)},
-        _accuracy, _draw_accuracy, _find_accuracy, seconds=60,
+        _accuracy, _draw_accuracy, _find_accuracy, seconds=60, claims=("RS-13",),
     ),
     Figure(
         "rl-sft/outcome-variance", "How much an outcome reward says about the target",
         "Variance of the outcome-reward gradient over a class of targets, exactly, with the bound of Prop. 3.2.",
         {"tiny": Variance((4, 5, 6)), "quick": Variance(), "paper": Variance((4, 5, 6, 7, 8, 9, 10, 11, 12))}, _variance, _draw_variance, _find_variance,
-        seconds=15,
+        seconds=15, claims=("RS-24",),
     ),
 )  # fmt: skip

@@ -133,6 +133,6 @@ FIGURES = (
         "rl-sft/flow", "Gradient flow with true labels",
         "Attention on a child along dW/dt = grad R. Left: one rewarded step with the closed form. Middle: two steps (Eq. 167), and all T steps, "
         "which the paper does not compute. Right: when each level is learned against the prediction of separated scales.",
-        {"tiny": Flows(8, 8, (8,)), "quick": Flows(), "paper": Flows(16, 8, (10, 12, 16, 24, 32, 64))}, _measure, _draw, _find, seconds=40,
+        {"tiny": Flows(8, 8, (8,)), "quick": Flows(), "paper": Flows(16, 8, (10, 12, 16, 24, 32, 64))}, _measure, _draw, _find, seconds=40, claims=("RS-28", "RS-25", "RS-26"),
     ),
 )  # fmt: skip

@@ -141,7 +141,7 @@ FIGURES = (
         "Share of random secrets whose every held-out thought is right, with Wilson 95 % bands. RL and teacher forcing take one sign update "
         "unless it says T-1, SFT on own thoughts T-1 with learned levels frozen; a fresh batch per update.",
         {"tiny": FiniteSamples(8, 4, samples=(500, 2_000), seeds=4, ways=("RL, Rao-Blackwell",)), "quick": FiniteSamples(), "paper": LARGE["finite-samples"]},
-        _measure, _draw_finite, _find_finite, seconds=60,
+        _measure, _draw_finite, _find_finite, seconds=60, claims=("RS-37",),
     ),
     Figure(
         "rl-sft/label-noise", "Noisy labels and rewards",
@@ -149,11 +149,11 @@ FIGURES = (
         "wrong labels none ever looks learned. All take the same T-1 updates, so the same number of chains; at paper scale RL and teacher "
         "forcing take one.",
         {"tiny": LabelNoise(8, 4, noises=(0.0, 0.4), samples=2_000, seeds=4, ways=("RL, Rao-Blackwell",)), "quick": LabelNoise(), "paper": LARGE["label-noise"]},
-        _measure, _draw_noisy, _find_noisy, seconds=60,
+        _measure, _draw_noisy, _find_noisy, seconds=60, claims=("RS-38",),
     ),
     Figure(
         "rl-sft/losses", "Hinge, logistic, exponential",
         "SFT on own thoughts with three losses, learned levels frozen; the share of secrets learned after T-1 sign updates.",
-        {"tiny": Losses(8, 4, (500, 2_000), ("parity",), seeds=4), "quick": Losses()}, _measure, _draw_losses, _find_losses, seconds=60,
+        {"tiny": Losses(8, 4, (500, 2_000), ("parity",), seeds=4), "quick": Losses()}, _measure, _draw_losses, _find_losses, seconds=60, claims=("RS-22", "RS-39"),
     ),
 )  # fmt: skip

@@ -191,12 +191,12 @@ FIGURES = (
         "rl-sft/2", "The tree and its masks",
         "(a) The tree of two-bit gates over a drawn secret. (b) Which positions each thought reads: causal, and with the “pretrained” mask, "
         "the level below alone.",
-        {"tiny": Chained(8, 4), "quick": Chained()}, _structure, _draw_structure, seconds=1,
+        {"tiny": Chained(8, 4), "quick": Chained()}, _structure, _draw_structure, seconds=1, claims=("RS-1",),
     ),
     Figure(
         "rl-sft/3", "Serial decomposition",
         "Each thought joins the one before with the next secret bit; any number of secret bits will do.",
-        {"tiny": Chained(6, 3, "serial"), "quick": Chained(10, 6, "serial")}, _structure, _draw_only_chain, seconds=1,
+        {"tiny": Chained(6, 3, "serial"), "quick": Chained(10, 6, "serial")}, _structure, _draw_only_chain, seconds=1, claims=("RS-1",),
     ),
     Figure(
         "rl-sft/4", "Generation, level by level",
@@ -206,6 +206,6 @@ FIGURES = (
     Figure(
         "rl-sft/7", "The serial chain and its mask",
         "(a) A serial chain over a drawn secret. (b) Its mask: all inputs and the thought before.",
-        {"tiny": Chained(6, 3, "serial"), "quick": Chained(10, 6, "serial")}, _structure, _draw_structure, seconds=1,
+        {"tiny": Chained(6, 3, "serial"), "quick": Chained(10, 6, "serial")}, _structure, _draw_structure, seconds=1, claims=("RS-29",),
     ),
 )  # fmt: skip

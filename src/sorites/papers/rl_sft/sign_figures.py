@@ -157,12 +157,12 @@ FIGURES = (
         "rl-sft/5", "Sign of the first policy gradient",
         "Rows are sources, columns thoughts. The paper's panels are (a) and one estimate of (b) from 50,000 samples; the exact sign, the "
         "Rao-Blackwell estimate and plain REINFORCE with the step reward stand side by side.",
-        {"tiny": Signs(8, 4, samples=2_000), "quick": Signs()}, _policy, _draw_policy, _find_policy, seconds=12,
+        {"tiny": Signs(8, 4, samples=2_000), "quick": Signs()}, _policy, _draw_policy, _find_policy, seconds=12, claims=("RS-13", "RS-8"),
     ),
     Figure(
         "rl-sft/6", "Sign of SFT's gradient, update by update",
         "Descent direction at s = 0, 1, 2 on a fixed set of 50,000 samples, eta = 4. The paper does not say whether learned levels are frozen; "
         "both are shown.",
-        {"tiny": Signs(8, 4, samples=2_000), "quick": Signs()}, _supervised, _draw_supervised, _find_supervised, seconds=10,
+        {"tiny": Signs(8, 4, samples=2_000), "quick": Signs()}, _supervised, _draw_supervised, _find_supervised, seconds=10, claims=("RS-19",),
     ),
 )  # fmt: skip

@@ -65,6 +65,6 @@ FIGURES = (
         "wen/1b", "Entropy falls as accuracy jumps",
         "Normalised entropy (Eq. 1) of the heads of layer 1 and held-out accuracy, one seed. " + ALL,
         {"tiny": Curves(sparsity=2, seeds=4, bits=14, budget=10_000, stops=False, **SMALLEST),
-         "quick": Curves(sparsity=2, seeds=3, budget=60_000, every=10, stops=False), "paper": LARGE["1b"]}, measure, _draw_drop, _find_drop, seconds=30,
+         "quick": Curves(sparsity=2, seeds=3, budget=60_000, every=10, stops=False), "paper": LARGE["1b"]}, measure, _draw_drop, _find_drop, seconds=30, claims=("W23",),
     ),
 )  # fmt: skip

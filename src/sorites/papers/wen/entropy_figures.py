@@ -161,10 +161,10 @@ CAPTION = (
 FIGURES = (
     Figure(
         "wen/6", "Attention of language models on worked and bare answers", CAPTION,
-        {"tiny": Compared(problems=1), "quick": Compared()}, _measure, _draw, _find, seconds=10,
+        {"tiny": Compared(problems=1), "quick": Compared()}, _measure, _draw, _find, seconds=10, claims=("W26",),
     ),
     Figure(
         "wen/7", "The same in all layers", CAPTION,
-        {"tiny": Compared(problems=1, layers=0), "quick": Compared(layers=0)}, _measure, _draw, _find, seconds=10,
+        {"tiny": Compared(problems=1, layers=0), "quick": Compared(layers=0)}, _measure, _draw, _find, seconds=10, claims=("W26",),
     ),
 )  # fmt: skip

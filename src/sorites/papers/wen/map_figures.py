@@ -89,11 +89,11 @@ FIGURES = (
     Figure(
         "wen/3b", "Attention of one layer, one head", CAPTION,
         {"tiny": Maps(bits=14, sparsity=2, budget=10_000, seeds=4, **SMALLEST),
-         "quick": Maps(heads=1, seeds=2), "paper": LARGE["3b"]}, measure, _draw, _find, seconds=20,
+         "quick": Maps(heads=1, seeds=2), "paper": LARGE["3b"]}, measure, _draw, _find, seconds=20, claims=("W22",),
     ),
     Figure(
         "wen/8", "Attention of two layers, two heads", CAPTION,
         {"tiny": Maps(bits=14, sparsity=2, budget=10_000, layers=2, heads=2, seeds=1, **SMALLEST),
-         "quick": Maps(layers=2, heads=2, seeds=2), "paper": LARGE["8"]}, measure, _draw, _find, seconds=60,
+         "quick": Maps(layers=2, heads=2, seeds=2), "paper": LARGE["8"]}, measure, _draw, _find, seconds=60, claims=("W22",),
     ),
 )  # fmt: skip

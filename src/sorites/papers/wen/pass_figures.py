@@ -6,11 +6,12 @@ import numpy as np
 import polars as pl
 from matplotlib.ticker import EngFormatter, MaxNLocator
 
-from ...drawing import COLOURS, new_figure
+from ...drawing import COLOURS, QUIET, new_figure
 from ..figure import Figure, Frames
 from .frames import measure
 from .grids import AT_PAPER_SCALE, LARGE, PROBED, SMALLEST, Repetitions, shape
 
+CUT = 1.2  # losses above it are drawn at it
 PALETTE = [ink for name, ink in COLOURS.items() if name != "yellow"]
 
 
@@ -91,32 +92,45 @@ def _exact(ends: pl.DataFrame, size: Repetitions) -> str:
 
 
 def _draw_sizes(frames: Frames, size: Repetitions):
-    """One row per training-set size: accuracy and losses, then the entropy of every head."""
+    """One row per training-set size: accuracy, losses, and the entropy of every head, each on an axis of its own."""
     seed = _exact_seed(frames["data"], min(size.sizes))
-    figure = new_figure(9.8, 2.6 * len(size.sizes) + 0.9)
-    axes = figure.subplots(len(size.sizes), 2, squeeze=False, sharex=True)
-    for row, number in enumerate(size.sizes):
-        data = (
-            frames["data"]
-            .filter(~pl.col("chain") & (pl.col("size") == number) & (pl.col("seed") == seed))
-            .sort("samples")
-        )
-        left, right = axes[row]
-        for name, ink, label in (("accuracy", "black", "held-out accuracy"), ("training_loss", COLOURS["green"], "training loss"),
-                                 ("loss", COLOURS["orange"], "held-out loss")):  # fmt: skip
-            left.plot(data["samples"], np.minimum(data[name].to_numpy(), 1.2), color=ink, label=label)
+    figure = new_figure(11.4, 2.5 * len(size.sizes) + 1.0)
+    axes = figure.subplots(len(size.sizes), 3, squeeze=False, sharex=True, sharey="col")
+    for (first, middle, last), number in zip(axes, size.sizes, strict=True):
+        data = _one(frames["data"], number, seed)
+        first.plot(data["samples"], data["accuracy"], color="black")
+        _draw_losses(middle, data)
         entropy = frames["entropy"].filter((pl.col("size") == number) & (pl.col("seed") == seed))
         for (layer, head), part in members(entropy, "layer", "head"):
-            right.plot(part["samples"], part["entropy"], color=PALETTE[(int(layer) - 1) % len(PALETTE)], linewidth=1.0, alpha=0.85,  # pyright: ignore
-                       label=f"layer {layer}" if head == 1 else None)  # fmt: skip
-        left.set(ylabel="accuracy; loss", ylim=(-0.03, 1.23), title=f"N={number:,}, seed {seed}")
-        right.set(ylabel="normalised entropy", ylim=(-0.03, 1.03), title=f"N={number:,}: every head")
+            last.plot(part["samples"], part["entropy"], color=PALETTE[(int(layer) - 1) % len(PALETTE)], linewidth=1.0, alpha=0.85,  # pyright: ignore
+                      label=f"layer {layer}" if head == 1 else None)  # fmt: skip
+        first.axhline(0.5, color=QUIET, linestyle=":", linewidth=1)
+        first.set(ylabel=f"N = {number:,}", ylim=(0.4, 1.03))
+        last.set_ylim(-0.03, 1.03)
+    for ax, title in zip(
+        axes[0], (f"held-out accuracy, seed {seed}", "loss", "entropy of every head (1 is uniform)"), strict=True
+    ):
+        ax.set_title(title)
     for ax in axes[-1]:
         ax.set_xlabel("sequences presented")
         short_ticks(ax)
     handles = [part for ax in axes[0] for part in ax.get_legend_handles_labels()[0]]
-    figure.legend(handles, [handle.get_label() for handle in handles], loc="outside lower center", ncols=5)
+    figure.legend(handles, [handle.get_label() for handle in handles], loc="outside lower center", ncols=7)
     return figure
+
+
+def _one(data: pl.DataFrame, number: int, seed: int) -> pl.DataFrame:
+    """The curve of one seed on one training set, without the chain."""
+    return data.filter(~pl.col("chain") & (pl.col("size") == number) & (pl.col("seed") == seed)).sort("samples")
+
+
+def _draw_losses(ax, curve: pl.DataFrame) -> None:
+    for name, colour, label in (("training_loss", "green", "training loss"), ("loss", "orange", "held-out loss")):
+        ax.plot(
+            curve["samples"], np.minimum(curve[name].to_numpy(), CUT), color=COLOURS[colour], linewidth=1.2, label=label
+        )
+    ax.axhline(np.log(2), color=QUIET, linestyle=":", linewidth=1, label="chance")
+    ax.set_ylim(-0.03, CUT + 0.03)
 
 
 def _exact_seed(data: pl.DataFrame, number: int) -> int:
@@ -180,43 +194,26 @@ def _find_final(frames: Frames, size: Repetitions) -> str:
 
 
 def _draw_grid(frames: Frames, size: Repetitions):
-    figure = new_figure(3.1 * len(size.sizes) + 0.6, 2.2 * len(size.shapes) + 0.9)
-    axes = figure.subplots(len(size.shapes), len(size.sizes), squeeze=False, sharex=True, sharey=True)
+    """Two rows for each shape: accuracy, and below it the losses."""
+    figure = new_figure(3.1 * len(size.sizes) + 0.8, 2.9 * len(size.shapes) + 0.9)
+    axes = figure.subplots(2 * len(size.shapes), len(size.sizes), squeeze=False, sharex=True, sharey="row")
     for row, name in enumerate(size.shapes):
         layers, heads = shape(name)
         for column, number in enumerate(size.sizes):
-            ax = axes[row, column]
-            part = frames["data"].filter(
-                (pl.col("layers") == layers)
-                & (pl.col("heads") == heads)
-                & (pl.col("size") == number)
-                & ~pl.col("chain")
-            )
-            for (_, _), curve in members(part, "seed", "rate"):
-                ax.plot(curve["samples"], curve["accuracy"], color="black", linewidth=1.2)
-                ax.plot(
-                    curve["samples"],
-                    np.minimum(curve["training_loss"].to_numpy(), 1.2),
-                    color=COLOURS["green"],
-                    linewidth=1.0,
-                )
-                ax.plot(
-                    curve["samples"], np.minimum(curve["loss"].to_numpy(), 1.2), color=COLOURS["orange"], linewidth=1.0
-                )
-            ax.set_title(f"{name}, N={number:,}")
-            ax.set_ylim(-0.03, 1.23)
+            above, below = axes[2 * row, column], axes[2 * row + 1, column]
+            here = (pl.col("layers") == layers) & (pl.col("heads") == heads) & (pl.col("size") == number)
+            for (_, _), curve in members(frames["data"].filter(here & ~pl.col("chain")), "seed", "rate"):
+                above.plot(curve["samples"], curve["accuracy"], color="black", linewidth=1.2)
+                _draw_losses(below, curve)
+            above.axhline(0.5, color=QUIET, linestyle=":", linewidth=1)
+            above.set(title=f"{name}, N={number:,}", ylim=(0.4, 1.03))
+        axes[2 * row, 0].set_ylabel("accuracy")
+        axes[2 * row + 1, 0].set_ylabel("loss")
     for ax in axes[-1]:
         ax.set_xlabel("sequences presented")
         short_ticks(ax)
-    for ax in axes[:, 0]:
-        ax.set_ylabel("accuracy; loss")
-    for ink, label in (
-        ("black", "held-out accuracy"),
-        (COLOURS["green"], "training loss"),
-        (COLOURS["orange"], "held-out loss (cut at 1.2)"),
-    ):
-        axes[0, 0].plot([], [], color=ink, label=label)
-    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    named = dict(zip(*reversed(axes[1, 0].get_legend_handles_labels()), strict=True))  # one of each
+    figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=3)
     return figure
 
 
@@ -235,14 +232,14 @@ FIGURES = (
         "1e-4 and deeper nets at 6e-5. Four of its sixteen shapes at paper scale. " + ALL,
         {"tiny": dataclasses.replace(TINY, sizes=(300,), with_chain=True, seeds=2),
          "quick": Repetitions(sizes=(4000,), presentations=400_000, shapes=("1L1H", "1L2H", "1L4H", "1L8H"), with_chain=True, seeds=2),
-         "paper": LARGE["4"]}, measure, _draw_epochs, _find_epochs, seconds=60,
+         "paper": LARGE["4"]}, measure, _draw_epochs, _find_epochs, seconds=60, claims=("W24",),
     ),
     Figure(
         "wen/5", "A small set learned, a large one not?",
-        "The same number of presentations from a small and a large training set, without the chain: accuracy and losses of one seed, one that learns the small set where there is one "
-        "(cut at 1.2), and the entropy of every head. The finding counts all seeds. " + ALL,
+        "The same number of presentations from a small and a large training set, without the chain: accuracy and losses (cut at 1.2) of one seed, one that learns the small "
+        "set where there is one, and the entropy of every head. The finding counts all seeds. " + ALL,
         {"tiny": TINY, "quick": Repetitions(sizes=(4000, 60_000), presentations=400_000, shapes=("1L4H",), seeds=3, stops=False),
-         "paper": LARGE["5"]}, measure, _draw_sizes, _find_sizes, seconds=60,
+         "paper": LARGE["5"]}, measure, _draw_sizes, _find_sizes, seconds=60, claims=("W24", "W23"),
     ),
     Figure(
         "wen/9", "A harder parity without the chain stays at chance",
@@ -250,7 +247,7 @@ FIGURES = (
         {"tiny": dataclasses.replace(TINY, sparsity=6),
          "quick": Repetitions(sparsity=8, sizes=(1000, 4000, 16_000), presentations=150_000, shapes=("1L1H", "1L2H", "1L4H", "1L8H"), with_chain=True, seeds=1),
          "paper": LARGE["9"]},
-        measure, _draw_final, _find_final, seconds=90,
+        measure, _draw_final, _find_final, seconds=90, claims=("W24",),
     ),
     Figure(
         "wen/10", "Training-set size against shape",
@@ -259,13 +256,13 @@ FIGURES = (
         {"tiny": TINY,
          "quick": Repetitions(sizes=(1000, 4000, 60_000), presentations=400_000, shapes=("1L2H", "1L4H", "1L8H"), seeds=1, stops=False),
          "paper": LARGE["10"]},
-        measure, _draw_grid, _find_sizes, seconds=60,
+        measure, _draw_grid, _find_sizes, seconds=60, claims=("W24",),
     ),
     Figure(
         "wen/11", "Entropy of every head, small and large set",
         "As figure 5 for two layers; each line is a head. " + ALL,
         {"tiny": TINY, "quick": Repetitions(sizes=(4000, 60_000), presentations=200_000, shapes=("2L2H",), seeds=1, stops=False),
          "paper": LARGE["11"]},
-        measure, _draw_sizes, _find_sizes, seconds=60,
+        measure, _draw_sizes, _find_sizes, seconds=60, claims=("W23",),
     ),
 )  # fmt: skip

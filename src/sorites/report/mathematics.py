@@ -49,6 +49,7 @@ OPERATORS = {
 }  # fmt: skip
 SEPARATORS = {",": ",", ";": ";", ":": ":", "|": "\\mid"}
 PAIRS = {"(": ")", "[": "]", "{": "}"}
+SIGNS = (("<=", "≤"), (">=", "≥"), ("->", "→"))  # among words
 PLACES = "Fig|App|Thm|Sec|Eq|Def|Prop|Lemma|Fact|Theorem|Corollary|Assumption|Induction|Table|Algorithm"
 TOKEN = re.compile(
     rf"(?P<space>\s+)|(?P<place>\b(?:{PLACES})s?\.?\s[A-Z0-9](?:[\w.]*\w)?(?:\([a-z0-9-]+\))?)"
@@ -366,6 +367,6 @@ def typeset(text: str) -> str:
 
 
 def _words(text: str) -> str:
-    for written, sign in (("<=", "≤"), (">=", "≥"), ("->", "→")):
+    for written, sign in SIGNS:
         text = text.replace(written, sign)
     return re.sub(r"([\\`*_{}\[\]<>|#$])", r"\\\1", text)
