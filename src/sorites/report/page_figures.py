@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from ..errors import require
+from .matrix import beside
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
@@ -23,7 +24,7 @@ def figure(entry: Mapping[str, Any]) -> str:
         f'<h3><a class="id" href="#{escape(anchor)}">{escape(entry["id"])}</a> {escape(entry["title"])}</h3>'
         f"<p>{escape(entry['caption'])}</p>{shown}"
         f'<p class="command"><code>{escape(entry["command"])}</code></p>'
-        f'<p class="small">{_facts(entry)}</p></figcaption></figure>'
+        f'<p class="small">{_facts(entry)}</p></figcaption>{beside(entry)}</figure>'
     )
 
 
