@@ -11,8 +11,8 @@ from battery import LAB, draw
 from sorites.errors import SpecError
 from sorites.papers import registry
 from sorites.papers.atlas import __main__ as bare
-from sorites.papers.atlas.figures import frames_of, summary
 from sorites.papers.atlas.settings import SHUFFLED, SIZES, Matrix
+from sorites.papers.atlas.tables import frames_of, summary
 from sorites.papers.atlas.trials import FIRST_TUNING_SEED, POINTS, Arm, best_rate, expected, joined, refused, tried
 from sorites.report.figures import results_folder
 from sorites.training.lab import PLAIN

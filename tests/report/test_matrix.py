@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from sorites.papers.atlas.figures import frames_of, summary
+from sorites.papers.atlas.tables import frames_of, summary
 from sorites.papers.atlas.trials import POINTS, Arm, joined, refused
 from sorites.report.matrix import PRICES, beside, section
 

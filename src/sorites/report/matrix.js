@@ -30,6 +30,7 @@
       if (name === "success") return `${cell.solved} of ${cell.members} members at the goal (95 %: ${cell.low.toFixed(2)} to ${cell.high.toFixed(2)})`;
       if (name === "passes") return cell.passes === null ? "no passes are counted" : `${cell.passes} ${cell.passes === 1 ? "pass" : "passes"} per answer`;
       const [value, bound, low, high] = cell.medians[name];
+      if (bound === 0) return `${prices[name]}: none`;
       const range = `95 %: ${low === null ? "0" : short(low)} to ${high === null ? "beyond the budget" : short(high)}`;
       return value === null ? `${prices[name]}: more than ${short(bound)} in the median, not reached by half (${range})` : `${prices[name]}: median ${short(value)} (${range})`;
     };

@@ -12,7 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from ..papers.atlas.figures import summary
+from ..papers.atlas.tables import summary
 from ..papers.figure import Frames
 
 MATRICES = ("atlas/cells",)  # figures whose tables are cells

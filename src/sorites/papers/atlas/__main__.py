@@ -102,7 +102,7 @@ def record(name: str, size, folder: Path) -> None:
 
     from ...store.source import PACKAGE
     from ...store.tables import write_tables
-    from .figures import frames_of
+    from .tables import frames_of
 
     parts: list[Columns] = []
     for arm in size.arms():
