@@ -6,20 +6,38 @@ import numpy as np
 
 from ...statistics import wilson
 from ..figure import Frames
-from .settings import SHUFFLED, Internalising, Matrix, Rewarded
+from .settings import SHUFFLED, SIZES, Internalising, Matrix, Rewarded
 from .tables import summary
 
 Row = dict[str, Any]
+CONTRASTS = (("log-icot", "direct"), ("process-reward", "outcome-reward"))
+
+
+def findings(records: dict[str, Frames]) -> list[str]:
+    """The sentences of the page, from what is recorded: the map of the quick cells, two contrasts of the larger ones, and
+    the two comparisons."""
+    found = []
+    if "cells-quick" in records:
+        found.append(_map(_trained(records["cells-quick"])))
+    name = "cells" if "cells" in records else "cells-quick"
+    if name in records:
+        size = SIZES["cells"]["paper" if name == "cells" else "quick"]
+        found += [_against(_trained(records[name]), size, *pair) for pair in CONTRASTS]
+    if "gpt-icot" in records:
+        found.append(find_icot(records["gpt-icot"], SIZES["gpt-icot"]["paper"]))
+    if "lego-rl" in records:
+        found.append(find_rl(records["lego-rl"], SIZES["lego-rl"]["paper"]))
+    return found
 
 
 def find_cells(frames: Frames, size: Matrix) -> str:
-    rows = [row for row in summary(frames) if row["members"]]
-    said = [
-        _map(rows),
-        _against(rows, size, "log-icot", "direct"),
-        _against(rows, size, "process-reward", "outcome-reward"),
-    ]
+    rows = _trained(frames)
+    said = [_map(rows), *(_against(rows, size, *pair) for pair in CONTRASTS)]
     return " ".join(each for each in said if each)
+
+
+def _trained(frames: Frames) -> list[Row]:
+    return [row for row in summary(frames) if row["members"]]
 
 
 def _map(rows: list[Row]) -> str:
