@@ -1,6 +1,8 @@
 """The atlas: arms tuned and tried, drawn at tiny size, and trained where no table package is."""
 
+import dataclasses
 import json
+import re
 import subprocess
 import sys
 
@@ -11,10 +13,12 @@ from battery import LAB, draw
 from sorites.errors import SpecError
 from sorites.papers import registry
 from sorites.papers.atlas import __main__ as bare
-from sorites.papers.atlas.figures import frames_of, summary
+from sorites.papers.atlas.findings import find_cells, find_rl, findings
 from sorites.papers.atlas.settings import SHUFFLED, SIZES, Matrix
+from sorites.papers.atlas.tables import frames_of, summary
 from sorites.papers.atlas.trials import FIRST_TUNING_SEED, POINTS, Arm, best_rate, expected, joined, refused, tried
-from sorites.report.figures import results_folder
+from sorites.report.figures import recorded, results_folder
+from sorites.store.tables import read_tables
 from sorites.training.lab import PLAIN
 
 FIGURES = registry.papers()["atlas"].figures()
@@ -90,7 +94,7 @@ def test_a_bare_machine_trains_and_a_record_draws(tmp_path, monkeypatch):
     monkeypatch.setattr(bare, "tried", lambda *_: pytest.fail("trained again"))
     bare.train("cells", size, tmp_path / "cells", float("inf"))
     monkeypatch.setattr("sorites.store.source.PACKAGE", tmp_path / "src" / "sorites")
-    bare.record("cells", size, tmp_path / "cells", 0)
+    bare.record("cells", size, tmp_path / "cells")
     assert (tmp_path / "results" / "figures" / "atlas" / "cells" / "data.parquet").is_file()
 
 
@@ -169,3 +173,47 @@ def test_the_quick_matrix_has_sixty_cells():
 def test_an_arm_without_a_run_is_one_row():
     found = tried(Arm(("a", "b"), None, "why not"), 1, 4, PLAIN)
     assert {len(values) for values in found.values()} == {1}
+
+
+def counted(labels, solved, members=64):
+    """A table of one arm's members."""
+    arm = {f"label{number}": np.array([label] * members) for number, label in enumerate(labels, start=1)}
+    right = np.arange(members) < solved
+    whole = dict.fromkeys(("samples", "labels", "thoughts", "passes", "solved_at"), np.where(right, 100, 1000))
+    empty = dict.fromkeys(("curve_steps", "curve"), np.full((members, POINTS), np.nan, np.float32))
+    rest = {"why": np.array([""] * members), "rate": np.ones(members), "seed": np.arange(members), "solved": right}
+    return {**arm, **rest, **whole, "flops": np.ones(members), "diverged": np.zeros(members, bool), **empty}
+
+
+def test_findings_say_what_the_intervals_decide():
+    """A contrast is told where two intervals do not meet, and only there."""
+    counts = {("gated", "log-icot"): 64, ("gated", "direct"): 0, ("gpt", "log-icot"): 3, ("gpt", "direct"): 1}
+    frames = frames_of(joined([counted(("parity", *labels), right) for labels, right in counts.items()]))
+    said = find_cells(frames, SIZES["cells"]["paper"])
+    assert "1 of 4 cells bring most of their 64 members to the goal (95 %), 1 bring none." in said
+    assert "gated 64 of 64 (0.94 to 1.00) against 0 of 64 (0.00 to 0.06)" in said
+    assert said.endswith("more for gated, not told apart for 1 of 2 models.")
+    starts = [counted(("outcome-reward", "from scratch"), 0), counted(("outcome-reward", "after forcing"), 64)]
+    frames = frames_of(joined(starts))
+    size = SIZES["lego-rl"]["paper"]
+    assert "bring all 64 members there before anything else" in find_rl(frames, size)
+    few = dataclasses.replace(size, forced=50)
+    assert "by which 0 of 64 members stood at the goal: outcome-reward 64 of 64" in find_rl(frames, few)
+
+
+def test_the_page_of_the_atlas_says_what_the_records_say():
+    folder = results_folder() / "figures" / "atlas"
+    records = {path.name: read_tables(path) for path in folder.iterdir() if path.is_dir()}
+    assert records
+    text = (results_folder().parent / "docs" / "site" / "atlas.md").read_text()
+    listed = text.split("## Findings")[1].split("\n## ")[0]
+    found = [" ".join(each.split()) for each in re.split(r"^\d\. ", listed, flags=re.MULTILINE)[1:]]
+    assert found == findings(records)
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in (results_folder() / "figures" / "atlas").iterdir()))
+def test_a_record_is_of_the_settings_that_stand_here(name):
+    """Else a figure would be trained again."""
+    figure = name.removesuffix("-quick")
+    size = SIZES[figure]["quick" if name.endswith("-quick") else "paper"]
+    assert recorded(FIGURES[f"atlas/{figure}"], dataclasses.asdict(size)) is not None

@@ -26,11 +26,15 @@ def results_folder() -> Path:
 
 
 def recorded(figure: Figure[Any], parameters: Any) -> Frames | None:
-    """The figure's tables at these parameters in results/, or in the paper's own folder of results."""
+    """The figure's tables at these parameters in results/, or in the paper's own folder of results; a second edition
+    is called `NAME-quick`."""
     paper = registry.papers().get(figure.paper)
     if paper is None or paper.module.startswith(f"{PACKAGE.name}."):
-        return read_tables(results_folder() / "figures" / figure.paper / figure.name, parameters)
-    return read_tables(paper.results_folder() / "figures" / figure.name, parameters)
+        folder = results_folder() / "figures" / figure.paper
+    else:
+        folder = paper.results_folder() / "figures"
+    found = read_tables(folder / figure.name, parameters)
+    return read_tables(folder / f"{figure.name}-quick", parameters) if found is None else found
 
 
 @dataclasses.dataclass(frozen=True)
@@ -113,7 +117,7 @@ def tables(figure: Figure[Any], parameters: Any, scale: str, store: Store) -> tu
     found = read_tables(place)
     if found is not None:
         return found, "store"
-    if scale == "paper" and (found := recorded(figure, dataclasses.asdict(parameters))) is not None:
+    if (scale == "paper" or figure.apart) and (found := recorded(figure, dataclasses.asdict(parameters))) is not None:
         return found, f"results/figures/{figure.id}"
     frames = figure.measure(parameters, store)
     write_tables(place, frames, dataclasses.asdict(parameters))

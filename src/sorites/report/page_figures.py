@@ -13,6 +13,7 @@ from urllib.parse import quote
 from PIL import Image
 
 from ..errors import require
+from .matrix import beside
 from .page_mathematics import html
 from .page_words import badge
 
@@ -38,7 +39,7 @@ def figure(entry: Mapping[str, Any]) -> str:
         f'<h4><a class="id" href="#{name}">{escape(entry["id"])}</a> {html(entry["title"])}</h4>'
         f"<p>{html(entry['caption'])}</p>{shown}"
         f'<p class="command"><code>{escape(entry["command"])}</code></p>'
-        f'<p class="small">{_facts(entry)}</p></figcaption></figure>'
+        f'<p class="small">{_facts(entry)}</p></figcaption>{beside(entry)}</figure>'
     )
 
 

@@ -5,7 +5,8 @@
 
 `train` writes OUT/gpt-icot/<arm>.npz, the dearest arm first, and goes on where it was stopped; no arm is begun after
 `--seconds`. Several processes may train on one OUT: each takes what no other is at. `record` needs polars, and writes
-results/figures/atlas/gpt-icot, from which `sorites figure atlas/gpt-icot --scale paper` draws.
+results/figures/atlas/gpt-icot, from which `sorites figure atlas/gpt-icot --scale paper` draws (the quick edition stands
+beside it, in gpt-icot-quick).
 """
 
 import argparse
@@ -43,7 +44,10 @@ def main() -> None:
     try:
         size = override(SIZES[options.name][options.scale], pairs)
         folder = options.out / options.name
-        (train if options.action == "train" else record)(options.name, size, folder, options.seconds)
+        if options.action == "train":
+            train(options.name, size, folder, options.seconds)
+        else:
+            record(options.name + ("" if options.scale == "paper" else f"-{options.scale}"), size, folder)
     except SpecError as refusal:
         parser.error(str(refusal))
 
@@ -93,12 +97,12 @@ def held(path: Path) -> Iterator[bool]:
             path.unlink(missing_ok=True)  # whoever waits on the old file finds the arm done
 
 
-def record(name: str, size, folder: Path, seconds: float) -> None:
+def record(name: str, size, folder: Path) -> None:
     import dataclasses
 
     from ...store.source import PACKAGE
     from ...store.tables import write_tables
-    from .figures import frames_of
+    from .tables import frames_of
 
     parts: list[Columns] = []
     for arm in size.arms():
