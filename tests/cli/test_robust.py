@@ -337,3 +337,36 @@ def test_a_worker_whose_parent_is_already_dead_ends():
         "follow_parent(); time.sleep(30)"
     )
     assert subprocess.run([sys.executable, "-c", words], timeout=25).returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--length", "9" * 18), "a vocabulary has at most 1,000,000 variables"),
+        (("--length", "9" * 40), "a whole number is below 2^63"),
+        (("--variables", "9" * 12), "a vocabulary has at most 1,000,000 variables"),
+    ],
+)
+def test_sentences_beyond_any_memory_are_refused(sorites, words, sentence):
+    found = sorites("run", "--task", "lego", "--model", "decoder", "--supervision", "teacher-forcing", *words)
+    one_sentence(found, sentence)
+
+
+@pytest.mark.parametrize(
+    ("taught", "source", "sentence"),
+    [
+        ("[5]", "so.Sampled(4)", "what is taught is a supervision: 5"),
+        ("so.log_icot(task.layout)", "so.Sampled", "a stage's source is a source"),
+    ],
+)
+def test_a_stage_of_other_things_is_refused(tmp_path, taught, source, sentence):
+    """In a process of its own: the types are not checked by the tests' import hook there."""
+    text = (
+        f"import sorites as so\ntask = so.Parity(8, 4)\nplan = so.stages(task, {taught}, {source}, so.Adam(0.1), 2)\n"
+    )
+    (tmp_path / "mine.py").write_text(text + "run = so.Run(so.gated(task), plan)\n")
+    words = [sys.executable, "-m", "sorites.cli.main", "run", "mine.py"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr

@@ -32,6 +32,14 @@ class Parser(argparse.ArgumentParser):
         raise SpecError(f"{message}; see '{self.prog} --help'")
 
 
+def whole(text: str) -> int:
+    """A number that a shape can have."""
+    value = int(text)
+    if abs(value) >= 2**63:
+        raise argparse.ArgumentTypeError(f"a whole number is below 2^63: {text[:20]}...; use a smaller one")
+    return value
+
+
 def build() -> argparse.ArgumentParser:
     shared = Parser(add_help=False, argument_default=argparse.SUPPRESS)  # before or after the command
     shared.add_argument(
@@ -64,8 +72,8 @@ def build() -> argparse.ArgumentParser:
     made["show"].add_argument("id", help="LI-14, or log-icot/2b")
     made["verify"].add_argument("ids", nargs="*", metavar="ID")
     made["verify"].add_argument("--paper", metavar="SLUG", help="all claims of one paper")
-    made["verify"].add_argument("--anywhere", type=int, metavar="N", help="at N sizes drawn from each claim's domain")
-    made["verify"].add_argument("--seed", type=int, metavar="S", help="of those sizes, default 0")
+    made["verify"].add_argument("--anywhere", type=whole, metavar="N", help="at N sizes drawn from each claim's domain")
+    made["verify"].add_argument("--seed", type=whole, metavar="S", help="of those sizes, default 0")
     made["verify"].epilog = "Any parameter of the claims is a flag too: sorites verify LI-14 --bits 24 --sparsity 8."
     made["figure"].add_argument("id", metavar="SLUG/FIG")
     made["figure"].add_argument("--out", metavar="DIR", default="figures")
@@ -76,12 +84,12 @@ def build() -> argparse.ArgumentParser:
         made["run"].add_argument(f"--{flag}", help=text)
     for name in ("run", "data", "score"):
         for flag, default in (("bits", 8), ("sparsity", 4), ("length", 3)):
-            made[name].add_argument(f"--{flag}", type=int, default=default, help=f"of the task, default {default}")
+            made[name].add_argument(f"--{flag}", type=whole, default=default, help=f"of the task, default {default}")
         made[name].add_argument("--decomposition", default="tree", help="tree, serial or flat")
         made[name].add_argument("--action", default="C3", help="the group of lego and composition, default C3")
-        made[name].add_argument("--variables", type=int, default=0, help="of lego, 2 more than twice the length")
+        made[name].add_argument("--variables", type=whole, default=0, help="of lego, 2 more than twice the length")
     for flag in ("batch", "steps", "every"):
-        made["run"].add_argument(f"--{flag}", type=int, help="default: the model's own")
+        made["run"].add_argument(f"--{flag}", type=whole, help="default: the model's own")
     made["run"].add_argument("--rate", type=float, help="default: the model's own")
     made["run"].add_argument("--goal", metavar="METRIC=VALUE", help="what counts as solved, as padded.answer=1")
     made["run"].add_argument("--seeds", metavar="N", default="8", help="members, default 8")
@@ -89,10 +97,10 @@ def build() -> argparse.ArgumentParser:
     sweep.add_argument("file", metavar="FILE.py[:NAME]", help="a Grid, or a dict or list of Runs; default name: sweep")
     sweep.add_argument("--engine", choices=("local", "ray"), default="local", help="this machine, or a Ray cluster")
     sweep.add_argument("--address", metavar="A", help="of the Ray cluster, default one that is started here")
-    sweep.add_argument("--jobs", type=int, metavar="N", help="processes on this machine, default one per device")
+    sweep.add_argument("--jobs", type=whole, metavar="N", help="processes on this machine, default one per device")
     sweep.add_argument("--seeds", metavar="N", help="members of every run, default the file's, else 8")
     sweep.add_argument("--only", metavar="EXPR", help="points that fit, as 'bits=16, rate>=0.1, model=gpt|gated'")
-    sweep.add_argument("--limit", type=int, metavar="N", help="the first N points")
+    sweep.add_argument("--limit", type=whole, metavar="N", help="the first N points")
     sweep.add_argument("--dry-run", action="store_true", help="print the plan, train nothing")
     sweep.add_argument("--resume", action="store_true", help="refused where the store has none of the sweep")
     sweep.add_argument("--weights", action="store_true", help="store the weights too, not the histories alone")
@@ -100,7 +108,7 @@ def build() -> argparse.ArgumentParser:
     made["reproduce"].add_argument("--paper", metavar="SLUG", help="one paper only")
     made["reproduce"].add_argument("--out", metavar="DIR", default="reproduction")
     made["reproduce"].add_argument(
-        "--jobs", type=int, metavar="N", help="processes, default 2 where there are two cores"
+        "--jobs", type=whole, metavar="N", help="processes, default 2 where there are two cores"
     )
     made["runs"].add_argument(
         "action", choices=("list", "show", "diff", "query", "check", "compact", "export", "import")
@@ -108,25 +116,25 @@ def build() -> argparse.ArgumentParser:
     made["runs"].add_argument("arguments", nargs="*", metavar="ARG", help="ids, an SQL sentence, or paths")
     for name in ("data", "score"):
         made[name].add_argument("task", help="see: sorites list tasks; or FILE.py[:NAME] with a task of your own")
-        made[name].add_argument("--seed", type=int, default=0, help="the secret is that of this member, default 0")
-    made["data"].add_argument("--count", type=int, required=True, metavar="N", help="rows")
+        made[name].add_argument("--seed", type=whole, default=0, help="the secret is that of this member, default 0")
+    made["data"].add_argument("--count", type=whole, required=True, metavar="N", help="rows")
     made["data"].add_argument("--format", choices=("jsonl", "parquet"), default="parquet", help="default parquet")
     made["data"].add_argument("--out", required=True, metavar="PATH", help="a .jsonl or .parquet file, else a folder")
-    made["data"].add_argument("--test", type=int, default=0, metavar="N", help="rows of a second split, in a folder")
+    made["data"].add_argument("--test", type=whole, default=0, metavar="N", help="rows of a second split, in a folder")
     made["data"].add_argument("--distinct", action="store_true", help="no row twice, none of the test split's")
     made["score"].add_argument("file", metavar="FILE", help="rows with prompt and thoughts, completion or answer")
     made["export"].add_argument("run", metavar="RUN", help="the beginning of an id, see: sorites runs list")
     made["export"].add_argument("--to", choices=("hf",), default="hf", help="hf: a Hugging Face GPT-2 folder")
     made["export"].add_argument("--out", required=True, metavar="DIR", help="a new folder")
-    made["export"].add_argument("--member", type=int, metavar="SEED", help="which of several members")
+    made["export"].add_argument("--member", type=whole, metavar="SEED", help="which of several members")
     made["export"].add_argument("--pad", action="store_true", help="hidden thoughts as one more token, '_'")
     made["entropy"].add_argument("models", nargs="+", metavar="MODEL_DIR", help="folders with weights and tokenizer")
     made["entropy"].add_argument("--data", required=True, metavar="FILE", help="rows with question and answer")
     made["entropy"].add_argument("--text", default="cot,none", help="of cot, none, cut, shuffled, random")
     made["entropy"].add_argument("--tokens", default="all", help="all (default) or answer")
     made["entropy"].add_argument("--reduce", default="min", help="min (default) or mean over tokens")
-    made["entropy"].add_argument("--limit", type=int, metavar="N", help="problems, default all")
-    made["play"].add_argument("--port", type=int, default=0, metavar="N", help="default: a free one")
+    made["entropy"].add_argument("--limit", type=whole, metavar="N", help="problems, default all")
+    made["play"].add_argument("--port", type=whole, default=0, metavar="N", help="default: a free one")
     made["play"].add_argument("--no-browser", dest="browser", action="store_false", help="serve, but open nothing")
     made["cite"].add_argument("ids", nargs="*", metavar="ID", help="papers, claims or figures; nothing cites sorites")
     return parser

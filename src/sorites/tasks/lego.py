@@ -14,7 +14,7 @@ from .actions import Action, action_named
 from .alphabet import Alphabet
 from .base import AbstractTask
 from .chain import Chain
-from .layout import Layout
+from .layout import MOST, Layout
 
 SLOTS = 5  # (x_i, g_i, x_{i-1}, -, -) or (-, -, -, x_i, y_i)
 
@@ -111,6 +111,7 @@ class Lego(AbstractTask):
 
     def __init__(self, action: "Action | str | Lego", length: int, variables: int, room: Vocabulary | None = None):
         require(length >= 1, f"a sentence has one predicate or more: length={length}; use 1 or more")
+        require(variables <= MOST, f"a vocabulary has at most {MOST:,} variables: variables={variables}; use fewer")
         require(
             variables >= length + 1,
             f"variables are drawn without replacement, so |X| >= L+1: variables={variables}, length={length}; "

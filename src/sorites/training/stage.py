@@ -62,6 +62,11 @@ def _steps(value) -> Array | np.ndarray:
     return value if isinstance(value, jax.Array) else np.asarray(value, np.int32)
 
 
+PARTS: dict[str, type] = {
+    "task": AbstractTask, "source": AbstractSource, "rule": AbstractRule, "evaluation": Evaluation,
+}  # fmt: skip
+
+
 class Stage(eqx.Module):
     """Arrays in it are data, everything else is the compile key.
 
@@ -81,6 +86,18 @@ class Stage(eqx.Module):
     reuse: int = eqx.field(static=True, default=1)  # updates on one batch, for clipped ratios
 
     def __check_init__(self):
+        for name, kind in PARTS.items():
+            value = getattr(self, name)
+            require(
+                isinstance(value, kind),
+                f"a stage's {name} is a {kind.__name__.removeprefix('Abstract').lower()}: {name}={str(value)[:60]}; "
+                "make one, as `Stage(task, taught, Sampled(64), Adam(0.1), 100)` does",
+            )
+        for term in self.taught:
+            require(
+                isinstance(term, Supervision),
+                f"what is taught is a supervision: {str(term)[:60]}; use for example teacher_forcing(task.layout)",
+            )
         if isinstance(self.steps, np.ndarray):
             every = self.evaluation.every
             require(
