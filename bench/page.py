@@ -1,5 +1,5 @@
-"""Write docs/bench.md and its picture from the recorded results/bench-*.json, and docs/cells.md from
-results/cells.json.
+"""Write docs/bench.md and its picture from the recorded results/bench-*.json and bench/limits.md, and docs/cells.md
+from results/cells.json.
 
 python bench/page.py
 """
@@ -82,6 +82,7 @@ def main() -> None:
     peak = recorded("kim-suzuki-cpu")["peak MiB"]
     lines += ["", f"Peak memory of kim-suzuki at n=100,000, members one after another: {peak['1']:.0f} MiB with one, "
               f"{peak['8']:.0f} MiB with eight.", "", "![Cost of a cached rollout](lego-rollout.png)", ""]  # fmt: skip
+    lines.append((ROOT / "bench" / "limits.md").read_text())
     (ROOT / "docs" / "bench.md").write_text("\n".join(lines))
     draw(recorded("lego-cpu")["sorites"]["curve"])
     (ROOT / "docs" / "cells.md").write_text(markdown())

@@ -40,7 +40,7 @@
 
   const reveal = () => {  // a link to a claim or figure wins over the filters
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    if (!target || target.offsetParent) return;
+    if (!form || !target || target.offsetParent) return;
     form.reset();
     apply();
     target.scrollIntoView();
@@ -109,8 +109,9 @@
 
   // What the reader did survives the page's reading itself again; a browser that keeps nothing only loses that.
   const kept = "sorites-page";
+  const named = (details) => `${details.closest("tr")?.id} ${details.querySelector("summary").textContent}`;
   const keep = () => {
-    const open = all("details").flatMap((each, place) => (each.open ? [place] : []));
+    const open = all("details[open]").map(named);
     const values = form ? Object.fromEntries(new FormData(form)) : {};
     const at = document.activeElement === search ? "search" : rows[current()]?.id ?? "";
     try { sessionStorage.setItem(kept, JSON.stringify({ top: scrollY, rows: rows.length, open, values, at })); } catch {}
@@ -121,8 +122,7 @@
     if (!was || was.rows !== rows.length) return;
     Object.entries(was.values).forEach(([name, value]) => { if (form.elements[name]) form.elements[name].value = value; });
     if (form) apply();
-    const details = all("details");
-    was.open.forEach((place) => { if (details[place]) details[place].open = true; });
+    all("details").forEach((each) => { if (was.open.includes(named(each))) each.open = true; });
     (was.at === "search" ? search : document.getElementById(was.at)?.querySelector("a.id"))?.focus({ preventScroll: true });
     scrollTo({ top: was.top, behavior: "instant" });
   };
