@@ -83,14 +83,15 @@ def judged(name: str) -> dict:
 
 
 def main(names: list[str]) -> int:
-    found = json.loads(RECORD.read_text()) if RECORD.exists() else {}
+    passed = []
     for name in names:
-        found[name] = judged(name)
-        print(name, json.dumps(found[name]))
-    RECORD.write_text(
-        json.dumps({name: found[name] for name in sorted(found, key=lambda each: each != "oldest")}, indent=1) + "\n"
-    )
-    return 0 if all(found[name]["passed"] for name in names) else 1
+        now = judged(name)
+        print(name, json.dumps(now))
+        passed.append(now["passed"])
+        found = (json.loads(RECORD.read_text()) if RECORD.exists() else {}) | {name: now}
+        ordered = {each: found[each] for each in sorted(found, key=lambda each: (each != "oldest", each))}
+        RECORD.write_text(json.dumps(ordered, indent=1) + "\n")
+    return 0 if all(passed) else 1
 
 
 if __name__ == "__main__":

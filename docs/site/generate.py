@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import reference
-import versions
+import tested
 from claim_pages import page, table
 from records import records
 from sorites.cli.play_command import FOLDER as PLAYGROUND
@@ -46,7 +46,7 @@ def write() -> None:
             (OUT / "claims" / f"{claim.id}.md").write_text(page(claim, paper, found.get(claim.id)))
     for name in reference.PAGES:
         (OUT / "reference" / f"{name}.md").write_text(reference.document(name))
-    (OUT / "tables" / "versions.md").write_text(versions.table())
+    (OUT / "tables" / "versions.md").write_text(tested.table())
     shutil.copytree(PLAYGROUND, OUT / "beside" / "playground")
     draw()
 

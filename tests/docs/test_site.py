@@ -20,7 +20,7 @@ PAGES = sorted([*DOCS.glob("*.md"), *(path for path in SITE.rglob("*.md") if "ge
 LINK = re.compile(r"\]\(([^)#\s]+\.(?:md|png|py))(?:#[^)]*)?\)|\{(?:image|include|literalinclude)\} (\S+)")
 MADE = {
     *(f"claims/{id}.md" for id in claims()),
-    *(f"tables/{slug}.md" for slug in papers()),
+    *(f"tables/{name}.md" for name in (*papers(), "versions")),
     *(f"reference/{page}.md" for page in reference.PAGES),
     *(f"pictures/{id}.png" for id in generate.PICTURES),
 }

@@ -54,7 +54,7 @@ def refuses(run: Run, stage: Stage) -> str | None:
             "or Odds [thought, slot], or Classes [thought, slot, class], from `read`"
         )
     if isinstance(model, Positional):
-        children = np.asarray(task.children(task.draw(jax.random.key(0))))
+        children = np.asarray(jax.jit(lambda: task.children(task.draw(jax.random.key(0))))())  # one program, not ten
         allowed = np.asarray(model.mask(task.layout))[task.layout.inputs :]
         if not np.take_along_axis(allowed, children, axis=1).all():
             return "a thought sees what it is computed from: the mask hides its children; use another mask"

@@ -174,8 +174,9 @@ def _pool_of(stage: Stage, now: Now, member: Member) -> Any:
     """The pool, which a look without a step does without."""
     shapes = eqx.filter_eval_shape(pool, stage, member)
     arrays, static = eqx.partition(shapes, lambda leaf: isinstance(leaf, jax.ShapeDtypeStruct))
-    if not jax.tree.leaves(arrays):
-        return static
+    leaves = jax.tree.leaves(arrays)
+    if not leaves or any(jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key) for leaf in leaves):  # nothing, or no zeros
+        return pool(stage, member)
 
     def empty():
         return jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), arrays)

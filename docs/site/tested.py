@@ -7,6 +7,8 @@ RECORD = Path(__file__).parents[1] / "versions.json"
 
 
 def table() -> str:
+    if not RECORD.exists():
+        return "Not recorded yet; `make versions` does it.\n"
     found = json.loads(RECORD.read_text())
     names = list(next(iter(found.values()))["versions"])
     lines = ["| | " + " | ".join(found) + " |", "|---" * (len(found) + 1) + "|"]
