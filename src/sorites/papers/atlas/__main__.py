@@ -6,7 +6,7 @@
 `train` writes OUT/gpt-icot/<arm>.npz, the dearest arm first, and goes on where it was stopped; no arm is begun after
 `--seconds`. Several processes may train on one OUT: each takes what no other is at. `record` needs polars, and writes
 results/figures/atlas/gpt-icot, from which `sorites figure atlas/gpt-icot --scale paper` draws (the quick edition stands
-beside it, in gpt-icot-quick).
+beside it, in gpt-icot-quick), and the findings of docs/site/atlas.md anew.
 """
 
 import argparse
@@ -99,6 +99,7 @@ def held(path: Path) -> Iterator[bool]:
 
 def record(name: str, size, folder: Path) -> None:
     import dataclasses
+    import shutil
 
     from ...store.source import PACKAGE
     from ...store.tables import write_tables
@@ -112,8 +113,24 @@ def record(name: str, size, folder: Path) -> None:
         with np.load(path, allow_pickle=False) as stored:
             parts.append({key: stored[key] for key in stored.files})
     target = PACKAGE.parents[1] / "results" / "figures" / "atlas" / name
+    shutil.rmtree(target, ignore_errors=True)  # the arms that it was made from are whole
     write_tables(target, frames_of(joined(parts)), dataclasses.asdict(size))
     print(target)
+    tell(target.parent, PACKAGE.parents[1] / "docs" / "site" / "atlas.md")
+
+
+def tell(records: Path, page: Path) -> None:
+    """Write the findings of all that is recorded into the page."""
+    from ...store.tables import read_tables
+    from .findings import findings
+
+    tables = {folder.name: read_tables(folder) for folder in sorted(records.iterdir())}
+    said = findings({name: found for name, found in tables.items() if found is not None})
+    if page.exists():
+        before, _, rest = page.read_text().partition("## Findings\n")
+        after = rest[rest.index("\n## ") :]
+        listed = "".join(f"\n{number}. {each}" for number, each in enumerate(said, start=1))
+        page.write_text(f"{before}## Findings\n{listed}\n{after}")
 
 
 if __name__ == "__main__":

@@ -47,6 +47,7 @@ def _cells(size: Cells, lab: Lab) -> Evidence:
 
 MODELS_HERE = Cells().models
 DIRECT = ("gated", "reader", "open-gates", "perceptron")
+STAGED = ("gated", "reader", "perceptron")
 CLAIMS = (
     Claim(
         "A-1", "atlas", "docs/cells.md", "finite",
@@ -62,6 +63,16 @@ CLAIMS = (
         {
             "tiny": Cells(models=("gated", "positional"), learners=("gated",), supervision="direct"),
             "quick": Cells(learners=DIRECT, supervision="direct"),
+        },
+        _cells,
+    ),
+    Claim(
+        "A-3", "atlas", "docs/cells.md", "finite",
+        "Taking thoughts away level by level (Log-ICoT) teaches the same parity to gates, the reader and a perceptron, and not to open gates, "
+        "although these learn it from the answer alone (A-2): a curriculum can take away what needs none. Nor to one layer of attention (positional).",
+        {
+            "tiny": Cells(models=("gated", "open-gates"), learners=("gated",), supervision="log-icot"),
+            "quick": Cells(models=MODELS_HERE[:-1], learners=STAGED, supervision="log-icot"),  # a GPT takes minutes
         },
         _cells,
     ),
