@@ -29,7 +29,7 @@ def _register() -> None:
     jax.monitoring.register_event_duration_secs_listener(_heard)
 
 
-def _heard(event: str, seconds: float, **_: object) -> None:
+def _heard(event: str, duration_secs: float, **_: object) -> None:
     if event in (BEGINS, ENDS):
         for listener in tuple(_LISTENERS):
-            listener(event == BEGINS, 0.0 if event == BEGINS else seconds)
+            listener(event == BEGINS, 0.0 if event == BEGINS else duration_secs)

@@ -59,8 +59,8 @@ def darken(figure: Figure) -> None:
             _recolour(artist)
     _reread(figure, [text for ax in figure.axes for text in ax.texts if id(text) not in kept])
     for ax in figure.axes:  # ticks that are made anew while drawing, too
-        names = {"color": "xtick.color", "labelcolor": "xtick.labelcolor", "grid_color": "grid.color"}
-        ax.tick_params(which="both", **{name: dark(LOOK[key]) for name, key in names.items()})
+        ink, words, lines = (dark(LOOK[name]) for name in ("xtick.color", "xtick.labelcolor", "grid.color"))
+        ax.tick_params(which="both", color=ink, labelcolor=words, grid_color=lines)
 
 
 def _reread(figure: Figure, texts: list[Text]) -> None:

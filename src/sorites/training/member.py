@@ -145,12 +145,12 @@ def _reused(stage: Stage, member: Member, draw: Draw) -> tuple[AbstractModel, An
 class Now(NamedTuple):
     """What a call of the program is to do; numbers, so that one program does it all."""
 
-    number: Int[Array, ""]  # of what is taught
-    entering: Bool[Array, ""]  # a look at whoever comes in, without a step
-    count: Int[Array, ""]  # segments, at most as many as there is room for
+    number: Int[Array, ""] | int  # of what is taught
+    entering: Bool[Array, ""] | bool  # a look at whoever comes in, without a step
+    segments: Int[Array, ""] | int  # at most as many as there is room for
 
 
-_measured = eqx.filter_jit(evaluate, inline=True)  # traced once, though its shapes are needed before it runs
+_measured: Any = eqx.filter_jit(evaluate, inline=True)  # pyright: ignore  (traced once, though asked for its shapes first)
 
 
 def advance(plan: Plan, now: Now, room: int, member: Member) -> tuple[Member, dict[str, Array]]:
@@ -166,7 +166,7 @@ def advance(plan: Plan, now: Now, room: int, member: Member) -> tuple[Member, di
         arrays, found = _segment(plan, now, eqx.combine(arrays, static), chains, nothing)
         return arrays, {name: every.at[place].set(found[name]) for name, every in records.items()}
 
-    arrays, records = jax.lax.fori_loop(0, now.count, body, (eqx.filter(member, eqx.is_array), records))
+    arrays, records = jax.lax.fori_loop(0, now.segments, body, (eqx.filter(member, eqx.is_array), records))
     return eqx.combine(arrays, static), records
 
 
