@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 
 ROOT = Path(__file__).parents[1]
 README = " ".join((ROOT / "README.md").read_text().split())
@@ -114,3 +115,19 @@ def test_every_claim_was_judged_as_it_stands():
                 (id, row["says"]) for id, row in rows.items()
             ]
             assert all(row["verdict"] == row["expected"] for row in rows.values())
+
+
+def test_what_reward_buys_lego():
+    data = pl.read_parquet(ROOT / "results" / "figures" / "atlas" / "lego-rl" / "data.parquet")
+    found = {name: data.filter(label1=name, label2="from scratch") for name in data["label1"].unique()}
+    times = {name: rows["samples"].median() for name, rows in found.items()}  # unsolved: the whole budget
+    reached = {name: int(rows["solved"].sum()) for name, rows in found.items()}
+    assert all(rows.height == 64 for rows in found.values())
+    forced, process = "teacher-forcing", "process-reward"
+    assert (
+        f"teacher forcing brings {reached[forced]} to the goal after a median of {times[forced]:,.0f} chains" in README
+    )
+    assert f"process reward {reached[process]} after {times[process]:,.0f}" in README
+    assert reached["outcome-reward"] == reached["self-training"] == 0
+    assert f"none in {times['outcome-reward']:,.0f}" in README
+    assert times["outcome-reward"] == times["self-training"]
