@@ -6,6 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 MINUTES ?= 60
+PYTEST := --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: reproduce test docs lint bench versions torture mutants playground clean
 
@@ -38,7 +39,8 @@ playground: playground/node_modules  ## the page that `sorites play` serves; nee
 
 # Where node is, the playground's types, lint and tests are part of the tests.
 test: lint $(if $(shell command -v npm),playground/node_modules)  ## lint, types, tests
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+	SHAPES=unchecked $(BIN)/python -m pytest $(PYTEST) tests/papers tests/store tests/torture tests/cli tests/docs tests/sweeps
+	$(BIN)/python -m pytest $(PYTEST) $(addprefix --ignore tests/,papers store torture cli docs sweeps)
 
 $(VENV)/.documented: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
