@@ -26,6 +26,7 @@ from .models import perceptron as perceptron
 from .models import policy_for as policy_for
 from .models import positional as positional
 from .models import reader as reader
+from .models import sparse as sparse
 from .models.gpt_huggingface import from_hf as from_hf
 from .models.gpt_huggingface import to_hf as to_hf
 from .papers.figure import Figure as Figure
