@@ -8,10 +8,12 @@ workers of pytest-xdist.
 
 import os
 
-# Few steps are run and many programs compiled: skip LLVM's optimisation, and what makes kernels fast but slow to make
-# (a third of the time of a test that trains).
+PAPERS = os.environ.get("SHAPES") == "unchecked"  # `make test` runs the papers' tests by themselves
+
+# Few steps are run and many programs compiled: skip LLVM's optimisation, and for the papers also what makes kernels fast
+# but slow to make (a third of the time of a test that trains).
 QUICKLY = ("backend_optimization_level=0", "cpu_use_fusion_emitters=false", "cpu_parallel_codegen_split_count=1")
-os.environ.setdefault("XLA_FLAGS", " ".join(f"--xla_{flag}" for flag in QUICKLY))
+os.environ.setdefault("XLA_FLAGS", " ".join(f"--xla_{flag}" for flag in (QUICKLY if PAPERS else QUICKLY[:1])))
 
 import jax
 import jaxtyping
@@ -19,7 +21,7 @@ import jaxtyping
 jax.config.update("jax_numpy_rank_promotion", "raise")
 # An int where a float is asked for is fine, as for type checkers. Checking takes a fifth of what the papers' trainings
 # take to trace and compile, so those run without it; the tests of what they are made of run with it.
-if os.environ.get("SHAPES") != "unchecked":
+if not PAPERS:
     jaxtyping.install_import_hook("sorites", "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))")
 
 import pytest
