@@ -10,7 +10,7 @@ import os
 
 PAPERS = os.environ.get("SHAPES") == "unchecked"  # `make test` runs the papers' tests by themselves
 
-# Few steps are run and many programs compiled: skip LLVM's optimisation, and for the papers also what makes kernels fast
+# Few steps are run and many programs compiled: skip LLVM's optimisation, for the papers also what makes kernels fast
 # but slow to make (a third of the time of a test that trains).
 QUICKLY = ("backend_optimization_level=0", "cpu_use_fusion_emitters=false", "cpu_parallel_codegen_split_count=1")
 os.environ.setdefault("XLA_FLAGS", " ".join(f"--xla_{flag}" for flag in (QUICKLY if PAPERS else QUICKLY[:1])))
