@@ -49,6 +49,7 @@ $(VENV)/.documented: pyproject.toml | $(BIN)/python
 docs: $(VENV)/.documented  ## the documentation site, warnings are errors; ends with the page to open
 	$(BIN)/python -m sphinx -W --keep-going -q -b html -d docs/_build/doctrees docs/site docs/_build/html
 	! grep -rlE '<(script|link|img)[^>]*(src|href)="https?:' --include='*.html' docs/_build/html  # nothing is fetched
+	cmp src/sorites/playground/index.html docs/_build/html/playground/index.html
 	@echo docs/_build/html/index.html
 
 versions: | $(BIN)/python  ## a subset of the tests on the oldest releases that are allowed and on the newest; minutes

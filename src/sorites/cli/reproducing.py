@@ -19,9 +19,8 @@ from .figure_command import command, sized
 from .stopping import follow_parent
 
 TICK = 0.5  # seconds between two words about what is running
-News = tuple[
-    str, str, Any
-]  # started, noted or finished; an id; nothing, a note, or (record, outcome, seconds, compiling)
+# started, noted or finished; an id; nothing, a note, or (record, outcome, seconds, compiling)
+News = tuple[str, str, Any]
 Tell = Callable[[News], None]
 
 

@@ -19,7 +19,7 @@ from ..errors import require
 from ..tasks import AbstractTask, Chain, Layout
 from .base import AbstractModel, Defaults, Maps, own_layout_only, padded_signs
 from .said import Signs
-from .sparse_block import embeddings, initial_pattern
+from .sparse_block import LiteralBlock, embeddings, initial_head, initial_pattern
 
 
 class Sparse(AbstractModel):
@@ -58,9 +58,7 @@ class Sparse(AbstractModel):
     def read(self, chain: Chain, depth: int | None = None, key=None) -> Signs:
         """Literally, one sequence."""
         x = jnp.einsum("tb,tbd->dt", self._mixture(chain), self.table.reshape(-1, 2, self.table.shape[1]))
-        scores = x.T @ self.attention @ x  # row = key, column = query
-        share = jax.nn.softmax(scores, axis=0, where=np.triu(np.ones(scores.shape, bool)))
-        said = self.head @ jax.nn.relu(self.weights @ jnp.concatenate([x, x @ share]))
+        said, _ = LiteralBlock(self.table, self.attention, self.weights, self.head).of(x)
         return Signs(said[self.layout.inputs :, None])
 
     def read_batch(self, chains: Chain, depth: int | None = None, key=None) -> Signs:
@@ -95,10 +93,5 @@ def sparse(task: AbstractTask, width: int = 256, neurons: int = 64) -> Sparse:
     require(
         width >= 1 and neurons >= 1, f"a block has a width and neurons: {width=}, {neurons=}; use 1 or more of both"
     )
-    head = jnp.where(np.arange(2 * neurons) < neurons, 1.0, -1.0) / (2 * neurons)
-    zeros = (
-        jnp.zeros((2 * task.layout.positions, width)),
-        jnp.zeros((width, width)),
-        jnp.zeros((2 * neurons, 2 * width)),
-    )
-    return Sparse(*zeros, head, task.layout)
+    shapes = ((2 * task.layout.positions, width), (width, width), (2 * neurons, 2 * width))
+    return Sparse(*(jnp.zeros(shape) for shape in shapes), initial_head(neurons), task.layout)

@@ -30,7 +30,10 @@ class LiteralBlock(eqx.Module):
     head: Float[Array, " neuron"]  # h
 
     def __call__(self, bits: Int[Array, " position"]) -> tuple[Float[Array, " position"], Float[Array, "key query"]]:
-        x = self.table[2 * np.arange(len(bits)) + bits].T  # d x T
+        return self.of(self.table[2 * np.arange(len(bits)) + bits].T)
+
+    def of(self, x: Float[Array, "width position"]) -> tuple[Float[Array, " position"], Float[Array, "key query"]]:
+        """The same from X, the embedded tokens."""
         scores = x.T @ self.attention @ x  # row = key, column = query
         causal = np.triu(np.ones(scores.shape, bool))
         share = jax.nn.softmax(scores, axis=0, where=causal)
@@ -97,8 +100,12 @@ def initial_block(
     gram: Float[Array, "token token"], pattern: Float[Array, "neuron token"], neurons: int
 ) -> SparseBlock:
     """Assumption 1: A = 0, W_{d+1:2d} = 0, W_{1:d} = sum nu_{r,i,b} e_{i,b}, h = +1/2m then -1/2m; `neurons` is m."""
-    head = jnp.where(np.arange(2 * neurons) < neurons, 1.0, -1.0) / (2 * neurons)
-    return SparseBlock(gram, jnp.zeros_like(gram), pattern, jnp.zeros_like(pattern), head)
+    return SparseBlock(gram, jnp.zeros_like(gram), pattern, jnp.zeros_like(pattern), initial_head(neurons))
+
+
+def initial_head(neurons: int) -> Float[Array, " neuron"]:
+    """h = +1/2m, then -1/2m; `neurons` is m."""
+    return jnp.where(np.arange(2 * neurons) < neurons, 1.0, -1.0) / (2 * neurons)
 
 
 def initial_pattern(

@@ -1,4 +1,4 @@
-"""A section for each paper: what it asks, its key picture, whatever else it brings along, and its ledger."""
+"""A section for each paper: what it asks, its key picture, and its ledger."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -26,8 +26,8 @@ def sections(papers: Sequence[Entry], verdicts: Sequence[Verdict], figures: Sequ
 
 
 def section(paper: Entry, verdicts: Sequence[Verdict], figures: Sequence[Entry]) -> str:
-    """`paper` has slug, and where known title, authors, identifier, about, picture (the id of the figure that comes
-    first) and section (its own part of the page, as HTML)."""
+    """`paper` has slug, and where known title, authors, identifier, about and picture (the id of the figure that comes
+    first)."""
     slug = escape(paper["slug"])
     here = {verdict["id"] for verdict in verdicts}
     beside: dict[str, list[Entry]] = {}
@@ -48,7 +48,6 @@ def section(paper: Entry, verdicts: Sequence[Verdict], figures: Sequence[Entry])
         f'<p class="authors">{escape(_source(paper))}</p>',
         f'<p class="about">{html(paper["about"])}</p>' if paper.get("about") else "",
         gallery(first) if first else "",
-        paper.get("section") or "",
         table(verdicts, beside, linked) if verdicts else "",
         f"<h3>{'More figures' if verdicts or first else 'Figures'}</h3>{gallery(rest)}" if rest else "",
     ]

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from ...aside import aside
 from ...errors import SpecError
 from ...ledger import override
 from ...training.lab import PLAIN
@@ -70,10 +71,8 @@ def train(name: str, size, folder: Path, seconds: float) -> None:
                 elsewhere += 1
                 continue
             found = tried(arm, size.tuning, size.seeds, PLAIN)
-            aside = path.with_suffix(".partial")
-            with aside.open("wb") as file:
+            with aside(path) as draft, draft.open("wb") as file:
                 np.savez_compressed(file, **found)  # pyright: ignore[reportArgumentType]
-            aside.replace(path)
         solved = f"{int(found['solved'].sum())}/{size.seeds} at rate {found['rate'][0]:g}"
         cost = f"{time.perf_counter() - here:.1f} s, {sum(os.times()[:4]) - used:.1f} s of processor"
         print(name, *arm.labels, "refused" if arm.make is None else solved, cost, flush=True)
