@@ -6,6 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 MINUTES ?= 60
+CHECKED := tests/models tests/supervision tests/tasks tests/theory tests/probes tests/training/test_cells.py
 PYTEST := --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: reproduce test docs lint bench versions torture mutants playground clean
@@ -39,8 +40,8 @@ playground: playground/node_modules  ## the page that `sorites play` serves; nee
 
 # Where node is, the playground's types, lint and tests are part of the tests.
 test: lint $(if $(shell command -v npm),playground/node_modules)  ## lint, types, tests
-	SHAPES=unchecked $(BIN)/python -m pytest $(PYTEST) tests/papers
-	$(BIN)/python -m pytest $(PYTEST) --ignore tests/papers
+	$(BIN)/python -m pytest $(PYTEST) $(CHECKED)
+	SHAPES=unchecked $(BIN)/python -m pytest $(PYTEST) $(CHECKED:%=--ignore %)
 
 $(VENV)/.documented: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'

@@ -44,7 +44,7 @@ from sorites.theory.precision import in_float64
 from sorites.training import CURRICULA, GD, AdamW, Quantised, Sign
 from sorites.training.lego_theory import SelfLabelled, train_routing, two_steps
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent / "fixtures"
 STEPS = 100
 CHAINS, BATCHES = 48, 4  # step s reads batch s modulo BATCHES
 
@@ -249,19 +249,19 @@ FIXTURES: dict[str, Callable[[], dict[str, Any]]] = {
 
 
 def known(table: str) -> dict[str, Any]:
-    path = HERE / "fixtures" / f"{table}.json"
+    path = FOLDER / f"{table}.json"
     return json.loads(path.read_text()) if path.exists() else {}
 
 
-def write(table: str, value: Any) -> None:
-    path = HERE / "fixtures" / f"{table}.json"
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(value, separators=(",", ":"), allow_nan=False, default=str) + "\n")
+def write(table: str, value: Any, folder: Path = FOLDER) -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / f"{table}.json").write_text(json.dumps(value, separators=(",", ":"), allow_nan=False, default=str) + "\n")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("exhibits", nargs="*", metavar="EXHIBIT", help=f"of {', '.join(FIXTURES)}; default all")
+    parser.add_argument("--out", type=Path, help="put the exhibits' numbers into this folder, and nothing else")
     parser.add_argument("--claims", action="store_true", help="only what the ledger says, not the numbers")
     parser.add_argument("--verify", action="store_true", help="judge claims that changed since they were judged")
     options = parser.parse_args()
@@ -270,11 +270,13 @@ def main() -> None:
         parser.error(f"an exhibit is one of {', '.join(FIXTURES)}: {', '.join(sorted(unknown))}; use one of these")
     for name in options.exhibits or FIXTURES:
         if not options.claims:
-            write(name, FIXTURES[name]())
+            write(name, FIXTURES[name](), options.out or FOLDER)
         if options.verify:
             for id, found in recorded.verdicts(recorded.CLAIMS[name], known("verdicts")):
                 write("verdicts", known("verdicts") | {id: found})
                 print(id, found["verdict"], found["seconds"], flush=True)
+    if options.out is not None:
+        return
     write("claims", recorded.claims())
     write("filter-range", recorded.filter_range())
 

@@ -8,20 +8,17 @@ workers of pytest-xdist.
 
 import os
 
-PAPERS = os.environ.get("SHAPES") == "unchecked"  # `make test` runs the papers' tests by themselves
-
-# Few steps are run and many programs compiled: skip LLVM's optimisation, for the papers also what makes kernels fast
-# but slow to make (a third of the time of a test that trains).
+# Few steps are run and many programs compiled: leave out what makes kernels fast but slow to make.
 QUICKLY = ("backend_optimization_level=0", "cpu_use_fusion_emitters=false", "cpu_parallel_codegen_split_count=1")
-os.environ.setdefault("XLA_FLAGS", " ".join(f"--xla_{flag}" for flag in (QUICKLY if PAPERS else QUICKLY[:1])))
+os.environ.setdefault("XLA_FLAGS", " ".join(f"--xla_{flag}" for flag in QUICKLY))
 
 import jax
 import jaxtyping
 
 jax.config.update("jax_numpy_rank_promotion", "raise")
-# An int where a float is asked for is fine, as for type checkers. Checking takes a fifth of what the papers' trainings
-# take to trace and compile, so those run without it; the tests of what they are made of run with it.
-if not PAPERS:
+# An int where a float is asked for is fine, as for type checkers. Checking takes a fifth of the time of a test that
+# trains, so `make test` leaves it out there; the tests of what trainings are made of, and a step in the cells, have it.
+if os.environ.get("SHAPES") != "unchecked":
     jaxtyping.install_import_hook("sorites", "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))")
 
 import pytest

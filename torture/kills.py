@@ -42,10 +42,12 @@ def main() -> int:
     parser.add_argument("--each", type=int, default=10, help="kills of one writer in one arena, at most; default 10")
     parser.add_argument("--paper", default="log-icot", help="what is reproduced, default log-icot")
     parser.add_argument("--writers", default=",".join(WRITERS), help="which of them, comma between; default all three")
+    parser.add_argument("--steps", type=int, default=400, help="of a stage of the group, default 400")
     parser.add_argument("--writer", action="store_true", help="be the group with checkpoints, in ./store")
     options = parser.parse_args()
     if options.writer:
-        return write_group()
+        return write_group(options.steps)
+    WRITERS["group"] += ["--steps", str(options.steps)]
     WRITERS["reproduce"] += ["--paper", options.paper]
     for name in {*WRITERS} - {*options.writers.split(",")}:
         del WRITERS[name]
@@ -65,7 +67,7 @@ def main() -> int:
     return report(options, rows, [row for row in rows.rows if row["outcome"] != "whole"], **sums)
 
 
-def write_group() -> int:
+def write_group(steps: int) -> int:
     """A group whose training takes many chunks, with a checkpoint after each."""
     import sorites as so
     from sorites.training import checkpoint
@@ -73,14 +75,14 @@ def write_group() -> int:
     checkpoint.EVERY = 0.0
     task = so.Parity(bits=8, sparsity=4)
     evaluation = so.Evaluation(every=1, count=64)
-    plan = so.stages(task, so.log_icot(task.layout), so.Sampled(2000), so.Adam(0.001), 400, evaluation)
+    plan = so.stages(task, so.log_icot(task.layout), so.Sampled(2000), so.Adam(0.001), steps, evaluation)
     so.Store("store").train(so.Run(so.gated(task), plan), range(16), group=8)
     return 0
 
 
 def alone(options: Any) -> dict[str, Any]:
     """What each writer makes in a store of its own; made once for one source."""
-    digest = hashlib.sha256(Path(__file__).read_bytes() + options.paper.encode())
+    digest = hashlib.sha256(Path(__file__).read_bytes() + f"{options.paper} {options.steps}".encode())
     for path in sorted((ROOT / "src").rglob("*.py")):
         digest.update(path.read_bytes())
     place = options.state / f"undisturbed-{digest.hexdigest()[:12]}"

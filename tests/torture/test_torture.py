@@ -22,7 +22,7 @@ def tortured(name, tmp_path, *words):
 
 
 def test_kills(tmp_path):
-    found = tortured("kills", tmp_path, "--count", "1", "--each", "1", "--writers", "group")
+    found = tortured("kills", tmp_path, "--count", "1", "--each", "1", "--writers", "group", "--steps", "40")
     assert found["failures"] == []
     assert found["members"] == found["exact"] == 16
 
