@@ -93,5 +93,5 @@ def sparse(task: AbstractTask, width: int = 256, neurons: int = 64) -> Sparse:
     require(
         width >= 1 and neurons >= 1, f"a block has a width and neurons: {width=}, {neurons=}; use 1 or more of both"
     )
-    shapes = ((2 * task.layout.positions, width), (width, width), (2 * neurons, 2 * width))
-    return Sparse(*(jnp.zeros(shape) for shape in shapes), initial_head(neurons), task.layout)
+    table, attention = jnp.zeros((2 * task.layout.positions, width)), jnp.zeros((width, width))
+    return Sparse(table, attention, jnp.zeros((2 * neurons, 2 * width)), initial_head(neurons), task.layout)
