@@ -1,4 +1,4 @@
-"""A full-batch epoch of kim-suzuki's experiment beside a plain PyTorch autograd loop, in one run; and memory.
+"""A full-batch epoch of kim-suzuki's experiment beside a PyTorch loop, eager and compiled, in one run; and memory.
 
     python bench/kim_suzuki.py [--samples 100000] [--epochs 10] [--no-torch] [--out FILE.json]
 
@@ -72,10 +72,14 @@ def main() -> None:
                 print("torch is not installed: only our side is timed (pip install 'sorites[bench]')")
                 options.no_torch = True
             else:
-                row["torch"] = torch_kim_suzuki.seconds(BITS, SPARSITY, options.samples, lesson, options.epochs)
+                size = (BITS, SPARSITY, options.samples, lesson, options.epochs)
+                row["torch"] = torch_kim_suzuki.seconds(*size)
+                row["torch.compile"] = torch_kim_suzuki.seconds(*size, compiled=True)
         found["lessons"][lesson] = row
-        ratio = f"   PyTorch {row['torch']:.4f} s   {row['torch'] / row['sorites']:5.1f} x" if "torch" in row else ""
-        print(f"{lesson:8s} sorites {row['sorites']:.4f} s{ratio}", flush=True)
+        others = [
+            f"{name} {taken:.4f} s {taken / row['sorites']:5.1f} x" for name, taken in row.items() if "torch" in name
+        ]
+        print(f"{lesson:8s} sorites {row['sorites']:.4f} s", *others, sep="   ", flush=True)
     if Path("/proc/self/status").exists():
         found["peak MiB"] = {str(members): peak(members, options.samples) for members in (1, 8, 64)}
         print(

@@ -1,4 +1,4 @@
-"""The AdamW experiment of Log-ICoT, side by side with a plain PyTorch loop of the same arithmetic, in one run.
+"""The AdamW experiment of Log-ICoT, side by side with a PyTorch loop of the same arithmetic, eager and compiled.
 
     python bench/log_icot.py [--seeds 1 8] [--repeats 3] [--no-torch] [--out FILE.json]
 
@@ -34,16 +34,16 @@ def ours(seeds: int, repeats: int) -> dict:
     return {"seeds": seeds, "first": first, "seconds": statistics.median(times), "best": min(times), "solved": right}
 
 
-def theirs(repeats: int) -> dict:
+def theirs(repeats: int, compiled: bool) -> dict:
     import torch_log_icot
 
-    torch_log_icot.train(0, steps=25)
+    first, _ = torch_log_icot.train(0, steps=25, compiled=compiled)
     times, solved = [], 0
     for seed in range(repeats):
-        seconds, accuracy = torch_log_icot.train(seed)
+        seconds, accuracy = torch_log_icot.train(seed, compiled=compiled)
         times.append(seconds)
         solved += accuracy == 1
-    return {"seconds": statistics.median(times), "best": min(times), "solved": solved, "runs": repeats}
+    return {"first": first, "seconds": statistics.median(times), "best": min(times), "solved": solved, "runs": repeats}
 
 
 def main() -> None:
@@ -56,18 +56,21 @@ def main() -> None:
     import jax
 
     found = {"device": jax.devices()[0].device_kind, "machine": platform.machine(), "jax": jax.__version__}
+    found |= {"torch": None, "torch.compile": None}
     try:
-        found["torch"] = None if options.no_torch else theirs(options.repeats)
+        if not options.no_torch:
+            found |= {"torch": theirs(options.repeats, False), "torch.compile": theirs(options.repeats, True)}
     except ImportError:
-        found["torch"] = None
         print("torch is not installed: only our side is timed (pip install 'sorites[bench]')")
     found["sorites"] = [ours(seeds, options.repeats) for seeds in options.seeds]
-    plain = found["torch"]
     print(f"device: {found['device']}")
-    if plain:
-        print(f"PyTorch loop         1 seed   {plain['seconds']:8.3f} s   solved {plain['solved']}/{plain['runs']}")
+    others = {name: found[name] for name in ("torch", "torch.compile") if found[name]}
+    for name, row in others.items():
+        print(f"{name:16s}     1 seed   {row['seconds']:8.3f} s   solved {row['solved']}/{row['runs']}")
     for row in found["sorites"]:
-        ratio = f"   {plain['seconds'] * row['seeds'] / row['seconds']:5.1f} x" if plain else ""
+        ratio = "".join(
+            f"   {other['seconds'] * row['seeds'] / row['seconds']:5.1f} x {name}" for name, other in others.items()
+        )
         print(
             f"sorites          {row['seeds']:5d} seeds  {row['seconds']:8.3f} s   solved {row['solved']}/{row['seeds']}"
             f"   (first call with compilation {row['first']:.1f} s){ratio}"

@@ -65,8 +65,11 @@ def theirs(samples: int, repeats: int) -> dict:
 
     torch.manual_seed(0)
     secret = torch.randperm(20)[:16].sort().values
-    policy = torch_reinforce.Policy(20, 16)
-    return clocked(lambda: torch_reinforce.gradient(policy, samples, 20, secret), repeats)
+    policy, plain = torch_reinforce.Policy(20, 16), torch_reinforce.objective_of
+    return {
+        name: clocked(lambda made=made: torch_reinforce.gradient(policy, samples, 20, secret, made), repeats)
+        for name, made in (("torch", plain), ("torch.compile", torch.compile(plain)))
+    }
 
 
 def main() -> None:
@@ -79,19 +82,20 @@ def main() -> None:
     import jax
 
     found = {"device": jax.devices()[0].device_kind, "machine": platform.machine(), "jax": jax.__version__}
-    found |= {"samples": options.samples, "torch": None}
+    found |= {"samples": options.samples}
     if not options.no_torch:
         try:
-            found["torch"] = theirs(options.samples, options.repeats)
+            found |= theirs(options.samples, options.repeats)
         except ImportError:
             print("torch is not installed: only our side is timed (pip install 'sorites[bench]')")
     found["sorites"] = ours(options.samples, options.repeats)
     print(f"device: {found['device']}, {options.samples:,} chains, d=20, k=16")
-    plain = found["torch"]
-    if plain:
-        print(f"{'PyTorch REINFORCE, step':32s} {1e3 * plain['seconds']:10.3f} ms")
+    others = {name: found[name] for name in ("torch", "torch.compile") if name in found}
+    for name, row in others.items():
+        print(f"{f'{name} REINFORCE, step':32s} {1e3 * row['seconds']:10.3f} ms")
     for name, row in found["sorites"].items():
-        ratio = f"   {plain['seconds'] / row['seconds']:5.1f} x" if plain and name == "REINFORCE, step" else ""
+        beside = others.items() if name == "REINFORCE, step" else ()
+        ratio = "".join(f"   {other['seconds'] / row['seconds']:5.1f} x {who}" for who, other in beside)
         print(f"{name:32s} {1e3 * row['seconds']:10.3f} ms   (first call {row['first']:.1f} s){ratio}")
     if options.out:
         options.out.write_text(json.dumps(found, indent=1) + "\n")

@@ -34,8 +34,8 @@ def allowed(bits: int, sparsity: int, lesson: str) -> torch.Tensor:
     return level[None, :] < level[bits:, None]
 
 
-def epoch(weights, data, mask, lesson: str, bits: int, rate: float):
-    """One full-batch step."""
+def loss_of(weights, data, mask, lesson: str, bits: int):
+    """Of the full batch."""
     thoughts = data.shape[1] - bits
     scores = torch.softmax(weights.masked_fill(~mask, -torch.inf), dim=1)
     if lesson == "forced":
@@ -47,23 +47,27 @@ def epoch(weights, data, mask, lesson: str, bits: int, rate: float):
             found = phi(torch.cat([data[:, :bits], found], dim=1) @ scores.T)
     truth = data[:, bits:]
     if lesson == "direct":
-        loss = 0.5 * ((found[:, -1] - truth[:, -1]) ** 2).mean()
-    else:
-        loss = 0.5 * ((found - truth) ** 2).sum() / len(data) / thoughts
-    loss.backward()
-    with torch.no_grad():
-        weights -= rate * weights.grad
-        weights.grad = None
-    return float(loss.detach())
+        return 0.5 * ((found[:, -1] - truth[:, -1]) ** 2).mean()
+    return 0.5 * ((found - truth) ** 2).sum() / len(data) / thoughts
 
 
-def seconds(bits: int, sparsity: int, samples: int, lesson: str, epochs: int) -> float:
-    """Seconds per epoch, after one to warm up."""
+def seconds(bits: int, sparsity: int, samples: int, lesson: str, epochs: int, compiled: bool = False) -> float:
+    """Seconds per epoch, after two to warm up."""
     torch.manual_seed(0)
     data, mask = chains(bits, sparsity, samples), allowed(bits, sparsity, lesson)
     weights = torch.zeros(sparsity - 1, bits + sparsity - 1, requires_grad=True)
-    epoch(weights, data, mask, lesson, bits, 1.0)
+    measure = torch.compile(loss_of) if compiled else loss_of
+
+    def epoch():
+        loss = measure(weights, data, mask, lesson, bits)
+        (slope,) = torch.autograd.grad(loss, [weights])
+        with torch.no_grad():
+            weights.sub_(slope)
+        return float(loss.detach())
+
+    epoch()
+    epoch()
     begun = time.perf_counter()
     for _ in range(epochs):
-        epoch(weights, data, mask, lesson, bits, 1.0)
+        epoch()
     return (time.perf_counter() - begun) / epochs

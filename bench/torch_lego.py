@@ -48,7 +48,7 @@ def sentences(count: int, length: int, variables: int, table: torch.Tensor) -> t
 
 
 def train(
-    model: Decoder, steps: int, batch: int, length: int, variables: int, table: torch.Tensor, rate: float
+    model: torch.nn.Module, steps: int, batch: int, length: int, variables: int, table: torch.Tensor, rate: float
 ) -> float:
     """Seconds for `steps` Adam steps on fresh sentences."""
     optimiser = torch.optim.Adam(model.parameters(), lr=rate)

@@ -55,12 +55,14 @@ def train(
     count: int = 2000,
     rate: float = 0.1,
     decay: float = 0.01,
+    compiled: bool = False,
 ) -> tuple[float, float]:
     """Returns (seconds, accuracy at the end)."""
     torch.manual_seed(seed)
     secret = torch.randperm(bits)[:sparsity].sort().values
     model, held_out = GatedTransformer(bits, sparsity), batch_of(count, bits, secret)
     ends, accuracy = model.ends, 0.0
+    model = torch.compile(model) if compiled else model
     begun = time.perf_counter()
     for stage in range(1, len(ends)):
         optimiser = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=decay)

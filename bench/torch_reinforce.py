@@ -25,8 +25,8 @@ class Policy(torch.nn.Module):
         )
 
 
-def gradient(policy: Policy, samples: int, bits: int, secret: torch.Tensor) -> list[torch.Tensor]:
-    """One policy gradient from fresh chains: sum over levels of log p(y^(t) | y^(t-1)) r_t (Eq. 6)."""
+def objective_of(policy: Policy, samples: int, bits: int, secret: torch.Tensor) -> torch.Tensor:
+    """From fresh chains: sum over levels of log p(y^(t) | y^(t-1)) r_t (Eq. 6)."""
     level = torch.randint(0, 2, (samples, bits)).float() * 2 - 1
     count = len(secret) - 1
     objective = torch.zeros(())
@@ -38,4 +38,9 @@ def gradient(policy: Policy, samples: int, bits: int, secret: torch.Tensor) -> l
         likelihood = torch.where(drawn > 0, probability, 1 - probability)
         objective = objective + (likelihood.log().sum(dim=1) * reward).mean()
         level = drawn
-    return list(torch.autograd.grad(objective, list(policy.parameters())))
+    return objective
+
+
+def gradient(policy: Policy, samples: int, bits: int, secret: torch.Tensor, objective=objective_of):
+    """One policy gradient."""
+    return list(torch.autograd.grad(objective(policy, samples, bits, secret), list(policy.parameters())))

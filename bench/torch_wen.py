@@ -84,6 +84,7 @@ def throughput(
     seconds: float,
     probed: int = 0,
     low_precision: bool = False,
+    compiled: bool = False,
     held_out: int = 2048,
 ) -> float:
     """Sequences trained per second, evaluations included, after a warm-up."""  # fmt: skip
@@ -93,12 +94,14 @@ def throughput(
     secret = torch.randperm(bits)[:sparsity].sort().values.to(device)
     length = bits + (sparsity if chain else 1)
     model = GPT(layers, heads, width, hidden, length).to(device)
-    rule = torch.optim.Adam(model.parameters(), lr=1e-4)
+    rule = torch.optim.Adam(model.parameters(), lr=1e-4, fused=compiled)
     held = sequences(bits, secret, chain, held_out, device)
     autocast = torch.autocast(device.type, torch.bfloat16, enabled=low_precision)
 
+    read = torch.compile(model) if compiled else model
+
     def loss_of(tokens, targets):
-        logits = model(tokens)[:, -targets.shape[1] :]
+        logits = read(tokens)[:, -targets.shape[1] :]
         return functional.cross_entropy(logits.reshape(-1, 2).float(), targets.reshape(-1)), logits
 
     def segment():

@@ -1,4 +1,4 @@
-"""Sequences per second of the one-layer GPT on parity, side by side with a plain PyTorch loop, in one run.
+"""Sequences per second of the one-layer GPT on parity beside a PyTorch loop, eager and compiled, in one run.
 
     python bench/wen.py [--seconds 10] [--out FILE.json]
 
@@ -52,16 +52,18 @@ def main() -> None:
     for _ in range(options.repeats):  # interleaved, so that a busy moment hits both sides
         for chain in (True, False):
             name = "with the chain" if chain else "without"
-            here = found.setdefault(name, {"sorites": [], "torch": []})
+            here = found.setdefault(name, {"sorites": [], "torch": [], "torch.compile": []})
             here["sorites"].append(ours(chain, options.seconds))
             if torch_wen is not None:
-                here["torch"].append(torch_wen.throughput(chain=chain, seconds=options.seconds, **SIZE))
+                for side in ("torch", "torch.compile"):
+                    size = SIZE | {"chain": chain, "seconds": options.seconds, "compiled": side == "torch.compile"}
+                    here[side].append(torch_wen.throughput(**size))
     for name in ("with the chain", "without"):
         best = {side: max(rates) for side, rates in found[name].items() if rates}
         line = f"{name:16s} sorites {best['sorites']:10,.0f} sequences/s"
-        if "torch" in best:
-            found[name]["ratio"] = best["sorites"] / best["torch"]
-            line += f"   PyTorch {best['torch']:8,.0f}   {found[name]['ratio']:5.1f} x"
+        found[name]["ratios"] = {side: best["sorites"] / rate for side, rate in best.items() if side != "sorites"}
+        for side, ratio in found[name]["ratios"].items():
+            line += f"   {side} {best[side]:8,.0f}   {ratio:5.1f} x"
         print(line)
     if options.out:
         options.out.write_text(json.dumps(found, indent=1) + "\n")

@@ -305,7 +305,7 @@ def test_the_command_plans_trains_and_goes_on(sorites, tmp_path):
     assert json.loads(out)["members"] == 8
     assert not (tmp_path / "sorites-store").exists()
     assert sorites("--resume")[0] == 2
-    status, out, _ = sorites("--only", "rate>=2, batch=16|64", "--json", "-")
+    status, out, _ = sorites("--only", "rate>=2", "--only", "batch=16|64", "--json", "-")
     assert [(row["rate"], row["batch"], row["seed"]) for row in json.loads(out)] == [(5.0, 16, 0), (5.0, 16, 1)]
     status, out, _ = sorites("--resume", "--out", "found")
     assert status == 0

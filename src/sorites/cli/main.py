@@ -99,7 +99,8 @@ def build() -> argparse.ArgumentParser:
     sweep.add_argument("--address", metavar="A", help="of the Ray cluster, default one that is started here")
     sweep.add_argument("--jobs", type=whole, metavar="N", help="processes on this machine, default one per device")
     sweep.add_argument("--seeds", metavar="N", help="members of every run, default the file's, else 8")
-    sweep.add_argument("--only", metavar="EXPR", help="points that fit, as 'bits=16, rate>=0.1, model=gpt|gated'")
+    sweep.add_argument("--only", metavar="EXPR", action="append", default=[],
+                       help="points that fit, as 'bits=16, rate>=0.1, model=gpt|gated'; may be repeated")  # fmt: skip
     sweep.add_argument("--limit", type=whole, metavar="N", help="the first N points")
     sweep.add_argument("--dry-run", action="store_true", help="print the plan, train nothing")
     sweep.add_argument("--resume", action="store_true", help="refused where the store has none of the sweep")

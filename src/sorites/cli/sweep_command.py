@@ -79,13 +79,13 @@ def seeds_of(options: Any, seeds: Any) -> list[int]:
     return found
 
 
-def chosen(what: Any, only: str | None, limit: int | None) -> Any:
-    """The points that fit `only`, and of these the first `limit`."""
+def chosen(what: Any, only: list[str], limit: int | None) -> Any:
+    """The points that fit every word of `only`, and of these the first `limit`."""
     from ..sweeps.grid import Grid
 
-    if only is not None:
+    if only:
         require(isinstance(what, Grid), "--only chooses points of a Grid by their parameters; make the sweep one")
-        for part in only.split(","):
+        for part in ",".join(only).split(","):
             what = _where(what, part)
     require(limit is None or limit >= 1, f"a sweep needs a run: --limit {limit}; use 1 or more")
     if limit is not None and isinstance(what, Grid):
