@@ -28,7 +28,7 @@ def read(path: Path):
 
 def write(name: str, frames: dict[str, pl.DataFrame], about: dict) -> None:
     shutil.rmtree(HOME / name, ignore_errors=True)
-    write_tables(HOME / name, frames, dataclasses.asdict(LARGE["1a" if name == "2c" else name]))
+    write_tables(HOME / name, frames, dataclasses.asdict(LARGE["1a" if name in ("2c", "law") else name]))
     written = read(HOME / name / "about.json") | about
     (HOME / name / "about.json").write_text(json.dumps(written, indent=1) + "\n")
     print(HOME / name)
@@ -45,11 +45,17 @@ def tables(out: Path, commit: str) -> None:
 
 
 def whole() -> None:
-    """Figures 1a, 2a, 2b and 2c: nobody was stopped by a clock."""
+    """Figures 1a, 2a, 2b, 2c and law: nobody was stopped by a clock."""
     record = read(results_folder() / "wen-whole-budget" / "members.json")
     sources = {source["name"]: source for source in record["sources"]}
     fields = ("layers", "heads", "chain", "sparsity", "seed", "rate", "samples", "solved")
-    for name, shapes in {"1a": ("4L4H",), "2b": ("1L1H",), "2c": ("4L4H",), "2a": ("1L1H", "2L2H", "4L4H")}.items():
+    for name, shapes in {
+        "1a": ("4L4H",),
+        "2b": ("1L1H",),
+        "2c": ("4L4H",),
+        "law": ("4L4H",),
+        "2a": ("1L1H", "2L2H", "4L4H"),
+    }.items():
         chosen = [row for row in record["members"] if row["shape"] in shapes]
         rows = [row | {"layers": int(row["shape"][0]), "heads": int(row["shape"][2])} for row in chosen]
         used = [sources[each] for each in sorted({row["from"] for row in chosen})]

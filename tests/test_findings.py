@@ -1,6 +1,7 @@
 """Numbers that the README states, read from the records that it states them from."""
 
 import json
+import math
 import re
 from pathlib import Path
 
@@ -132,3 +133,22 @@ def test_what_reward_buys_lego():
     assert none["rate"].unique().to_list() == [3e-4]
     assert "at 3e-4, the smallest of the three, which tuning takes where no rate is better" in " ".join(README.split())
     assert times["outcome-reward"] == times["self-training"]
+
+
+def test_exponential_or_a_power():
+    from sorites.papers.wen.law_figures import bend
+
+    data = pl.read_parquet(ROOT / "results" / "figures" / "wen" / "law" / "data.parquet")
+    found = bend({"data": data})
+    assert found is not None
+    words = " ".join(README.split())
+    power, factor = found.lines[0.0][1], math.exp(found.lines[1.0][1])
+    assert found.verdict == "inconclusive"
+    assert (
+        f"k^{power:.1f} and a factor of {factor:.1f} a bit fit alike, the bend between them is {found.value:.1f}"
+        in words
+    )
+    assert (
+        f"(95 % interval {found.interval.low:.1f} to {found.interval.high:.1f}; 0 is a power, 1 an exponential)"
+        in words
+    )

@@ -25,7 +25,7 @@ CLAIMS, FIGURES = PAPER.claims(), PAPER.figures()
 
 def test_the_catalogue_is_complete():
     assert list(CLAIMS) == [f"W{number}" for number in range(1, 28)]
-    names = [*["1a", "1b", "2a", "2b", "2c", "3a", "3b", "4", "5", "6", "7", "8", "9", "10", "11", "plateau"]]
+    names = [*["1a", "1b", "2a", "2b", "2c", "3a", "3b", "4", "5", "6", "7", "8", "9", "10", "11", "law", "plateau"]]
     assert {f"wen/{name}" for name in names} == set(FIGURES)
 
 

@@ -1,5 +1,7 @@
 """Intervals and slopes."""
 
+from .bending import Bend as Bend
+from .bending import bend_of as bend_of
 from .means import mean_interval as mean_interval
 from .proportions import Interval as Interval
 from .proportions import wilson as wilson
