@@ -15,6 +15,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Key, Num
 
 from ..errors import SpecError
+from ..tasks import draws
 
 Tokens = Num[Array, "thought slot *batch"]
 Means = Float[Array, "thought slot *batch"]
@@ -94,7 +95,7 @@ class AbstractSigns(AbstractSaid):
 
     def sample(self, key):  # strict: a token of probability zero is never drawn
         mean = self.mean()
-        return jnp.where(mean > jax.random.uniform(key, mean.shape, minval=-1), 1, -1)
+        return jnp.where(mean > draws.uniform(key, mean.shape, -1.0), 1, -1)
 
     def agreement(self, tokens, labels):
         return (labels * tokens).astype(self.mean().dtype)
