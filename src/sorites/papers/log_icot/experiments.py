@@ -126,8 +126,13 @@ class AdamExperiment:
 def trained(experiment: AlgorithmOne | AdamExperiment, lab: Lab) -> Trained:
     """The experiment over its seeds; of Algorithm 1, which has few steps, with the weights after each."""
     run = experiment.run()
-    keep = range(1, len(run.stages) + 1) if isinstance(experiment, AlgorithmOne) else ()
-    return lab.train(run, range(experiment.seeds), keep=tuple(keep))
+    keep = after_each(run) if isinstance(experiment, AlgorithmOne) else ()
+    return lab.train(run, range(experiment.seeds), keep=keep)
+
+
+def after_each(run: Run) -> tuple[int, ...]:
+    """Of Algorithm 1, a step a stage. Whoever trains it keeps these weights, so that nobody has to train it again."""
+    return tuple(range(1, len(run.stages) + 1))
 
 
 def concentrated(task: Boolean, secret, strength: float) -> Gated:
