@@ -173,7 +173,7 @@ import sorites as so
 evaluation = so.Evaluation(1, 8, (so.Loss(),))
 if sys.argv[2] == "gpt":
     task = so.Parity(6, 4)
-    model = so.gpt(task, layers=2, heads=2, width=16)
+    model = so.gpt(task, layers=4, heads=2, width=16)
 else:
     task = so.Lego("C3", 2, 6)
     model = so.decoder(task, width=16)

@@ -47,7 +47,7 @@ def _draw(frames: Frames, size: Complexity):
     times, solved = data["samples"].to_numpy(), data["solved"].to_numpy()
     place = data["sparsity"].to_numpy() + np.linspace(-0.08, 0.08, max(data.height, 2))[: data.height]
     left.scatter(
-        place[solved], times[solved], s=18, color=QUIET, linewidth=0, label="a secret: solved after the last look"
+        place[solved], times[solved], s=18, color=QUIET, linewidth=0, label="a secret: solved within the thin line"
     )
     since = np.maximum(times - spacing(data), spacing(data) / 20)
     left.vlines(place[solved], since[solved], times[solved], color=QUIET, linewidth=1, alpha=0.6)
