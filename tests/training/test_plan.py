@@ -3,14 +3,19 @@
 import dataclasses
 
 import equinox as eqx
+import jax
 import numpy as np
+import pytest
 
 from sorites.models import gated
 from sorites.probes import AbstractProbe, Elsewhere, Loss, Outcome
 from sorites.supervision import Pooled, Sampled
 from sorites.tasks import Parity
 from sorites.training import AdamW, Evaluation, Run, log_icot, stages, train
+from sorites.training.lanes import spread_over
+from sorites.training.member import Now, advance, born, enter
 from sorites.training.plan import alone, plans, structure_of
+from sorites.training.trees import stacked
 
 TASK = Parity(8, 4)
 
@@ -65,3 +70,32 @@ def test_the_shared_program_does_what_each_did():
     one, other = (train(run, [0, 1], "apart").history for run in (apart, together))
     for name, values in other.metrics.items():
         np.testing.assert_allclose(values, one.metrics[name], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("lanes", ["together", "apart"])
+def test_of_all_that_a_program_teaches_a_step_does_one_thing(lanes):
+    """The choice is still one in the program of many members; a vmap of a choice within a member's would do it all."""
+    run = stacked([of(Loss(), Outcome())] * 3)
+    plan, _ = plans(run)[0]
+
+    def program(seeds, number):
+        members = spread_over(lambda run, seed: enter(run.stages[0], born(run, seed)), lanes)(run, seeds)
+        now = Now(number, False, 1)
+        return spread_over(lambda plan, member: advance(plan, now, 2, lanes == "together", member)[1], lanes)(
+            plan, members
+        )
+
+    jaxpr = jax.make_jaxpr(program)(np.arange(3), 0)
+    assert {2, 3} <= set(branches(jaxpr.jaxpr))  # which loss is measured; standing, or which of two is taught
+
+
+def branches(jaxpr) -> list[int]:
+    """How many ways there are in every choice of a program."""
+    found = []
+    for equation in jaxpr.eqns:
+        inner = jax.tree.leaves(list(equation.params.values()), is_leaf=lambda leaf: hasattr(leaf, "eqns"))
+        if equation.primitive.name == "cond":
+            found.append(len(equation.params["branches"]))
+        for each in inner:
+            found += branches(getattr(each, "jaxpr", each)) if hasattr(each, "eqns") else []
+    return found

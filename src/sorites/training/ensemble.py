@@ -241,7 +241,7 @@ def _one_by_one(plan: Plan, members: Member, now: Now, room: int, lanes: str):
 def _advance(told: tuple[Plan, Now], members: Member, room: int, lanes: str):
     """The compiled program; room for so many segments, so that one program serves stages of any length."""
     plan, now = told
-    return spread_over(lambda plan, member: advance(plan, now, room, member), lanes)(plan, members)
+    return spread_over(lambda plan, member: advance(plan, now, room, lanes == "together", member), lanes)(plan, members)
 
 
 @eqx.filter_jit

@@ -153,8 +153,8 @@ class Now(NamedTuple):
 _measured: Any = eqx.filter_jit(evaluate, inline=True)  # pyright: ignore  (traced once, though asked for its shapes first)
 
 
-def advance(plan: Plan, now: Now, room: int, member: Member) -> tuple[Member, dict[str, Array]]:
-    """So many segments one after another, and what was measured after each."""
+def advance(plan: Plan, now: Now, room: int, together: bool, member: Member) -> tuple[Member, dict[str, Array]]:
+    """So many segments one after another, and what was measured after each; `together`: with others, under a vmap."""
     static, chains = eqx.filter(member, eqx.is_array, inverse=True), _pool_of(plan.stage, now, member)
     shapes = eqx.filter_eval_shape(_measured, plan, now.number, member)
     shapes |= {"training.loss": jax.ShapeDtypeStruct((), jnp.float32)}
@@ -163,7 +163,7 @@ def advance(plan: Plan, now: Now, room: int, member: Member) -> tuple[Member, di
 
     def body(place, carry):
         arrays, records = carry
-        arrays, found = _segment(plan, now, eqx.combine(arrays, static), chains, nothing)
+        arrays, found = _segment(plan, now, together, eqx.combine(arrays, static), chains, nothing)
         return arrays, {name: every.at[place].set(found[name]) for name, every in records.items()}
 
     arrays, records = jax.lax.fori_loop(0, now.segments, body, (eqx.filter(member, eqx.is_array), records))
@@ -185,7 +185,7 @@ def _pool_of(stage: Stage, now: Now, member: Member) -> Any:
     return eqx.combine(made, static)
 
 
-def _segment(plan: Plan, now: Now, member: Member, pool: Any, nothing: dict[str, Array]):
+def _segment(plan: Plan, now: Now, together: bool, member: Member, pool: Any, nothing: dict[str, Array]):
     """The steps between two evaluations, and the evaluation; a member that is done stands still."""
     stage, (start, static) = plan.stage, eqx.partition(member, eqx.is_array)
 
@@ -211,7 +211,11 @@ def _segment(plan: Plan, now: Now, member: Member, pool: Any, nothing: dict[str,
         found = _measured(plan, now.number, after) | {"training.loss": loss}
         return eqx.filter(_judge(stage, plan.goal, after, found), eqx.is_array), found
 
-    return jax.lax.cond(member.left | member.diverged, lambda arrays: (arrays, nothing), work, start)
+    done = member.left | member.diverged
+    if not together:
+        return jax.lax.cond(done, lambda arrays: (arrays, nothing), work, start)
+    # A vmap works for everybody anyhow; of a cond it would also make everybody do all that the plan teaches.
+    return jax.tree.map(lambda old, new: jnp.where(done, old, new), (start, nothing), work(start))
 
 
 def _judge(stage: Stage, goal: Until | None, member: Member, found: dict[str, Array]) -> Member:
