@@ -36,11 +36,12 @@ def main() -> None:
     parser.add_argument("--sparsity", type=int, nargs="+", default=[1, 2, 3, 4])
     parser.add_argument("--secrets", type=int, nargs="+", default=[0, 1, 2, 3])
     parser.add_argument("--pack", type=int, default=1)
+    parser.add_argument("--every", type=int, help="steps between evaluations, default 16 with the chain, 64 without")
     parser.add_argument("--smoke", action="store_true", help="tiny sizes: only proves that the script runs")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     layers, heads = shape(options.shape)
-    changes = {"compute": "bfloat16" if layers > 1 else "float32", "every": 16 if options.chain else 64}
+    changes = {"compute": "bfloat16" if layers > 1 else "float32", "every": options.every or (16 if options.chain else 64)}
     if options.smoke:
         changes |= {"width": 32, "hidden": 64, "batch": 32, "every": 4, "held_out": 64, "probed": 16}
     budget, bits = (4096, 14) if options.smoke else (BUDGET, 30)
