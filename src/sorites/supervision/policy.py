@@ -126,4 +126,5 @@ def outcome_reward(layout: Layout, signal: AbstractSignal | None = None) -> Supe
     """RL: own sampled thoughts, and the answer alone is rewarded; every token is credited with it."""
     where = np.zeros((layout.thoughts, layout.slots))
     where[-1] = 1
-    return Supervision(Own("sampled"), Truth(), where, signal or PolicyGradient(credit(layout, "return"), "batch"))
+    signal = signal or PolicyGradient(credit(layout, "return"), "batch")
+    return Supervision(Own("sampled"), Truth(), where, signal, answer=True)

@@ -36,7 +36,7 @@ class Batch(eqx.Module):
 class Supervision(eqx.Module):
     """One term of what a stage minimises. `where` weighs thoughts and slots; `level` is the first that is asked for,
     which layered models read out at its own depth. `share` makes the weights of the thoughts that there are sum to
-    one."""
+    one; `answer` teaches the thought that the task asks for, with the last one's weights, wherever the secret puts it."""
 
     prefix: AbstractPrefix
     labels: AbstractLabels
@@ -47,6 +47,7 @@ class Supervision(eqx.Module):
         converter=_chance, default=None
     )  # chance that a label (so a token's reward) is another one
     share: bool = eqx.field(static=True, default=False)
+    answer: bool = eqx.field(static=True, default=False)
 
     def __call__(
         self, model: AbstractModel, task: AbstractTask, secret, chains: Chain, key: Key[Array, ""] | None
@@ -63,7 +64,9 @@ class Supervision(eqx.Module):
         return reading, labels, self._weights(task, secret, chains)
 
     def _weights(self, task: AbstractTask, secret, chains: Chain):
-        where, counted = self.where, task.counted(secret)
+        where, counted, asked = self.where, task.counted(secret), task.answer(secret)
+        if self.answer and not isinstance(asked, int):
+            where = jnp.where((jnp.arange(len(where)) == asked)[:, None], jnp.asarray(where)[-1:], 0)
         if not (isinstance(counted, np.ndarray) and counted.all()):
             where = jnp.where(counted[:, None], jnp.asarray(where), 0)
         where = where / jnp.sum(where) if self.share else where
@@ -112,7 +115,7 @@ def direct(layout: Layout, signal: AbstractSignal | None = None) -> Supervision:
     """The answer alone is taught and every thought is padded."""
     where = np.zeros((layout.thoughts, layout.slots))
     where[-1] = 1
-    return Supervision(Shown(inputs_only(layout)), Truth(), where, signal or Squared())
+    return Supervision(Shown(inputs_only(layout)), Truth(), where, signal or Squared(), answer=True)
 
 
 def inputs_only(layout: Layout) -> np.ndarray:

@@ -6,7 +6,8 @@ import numpy as np
 
 from ..errors import require
 from ..models import Positional, Signs
-from ..supervision import CrossEntropy, Own
+from ..probes import Loss
+from ..supervision import Clipped, CrossEntropy, Own, PolicyGradient
 from ..tasks import AbstractTask
 from .member import born, enter, evaluate
 from .plan import alone, plans, structure_of
@@ -17,6 +18,9 @@ _checked: set[tuple] = set()  # a run of the same structure need not be looked a
 
 def check(run: Run) -> None:
     """The model reads every stage's chains, its mask hides no child, its signals are finite, its goals are measured."""
+    for stage in run.stages:
+        refusal = _beyond(stage)  # depends on numbers, so it is asked every time
+        require(refusal is None, refusal or "")
     known = structure_of(run)
     if known in _checked:
         return
@@ -44,7 +48,7 @@ def refuses(run: Run, stage: Stage) -> str | None:
     task, model = stage.task, run.model
     if _secret(task) != _secret(run.task):
         return "the stages of one run share a secret: a later task has another shape of it; use secrets of one shape"
-    refusal = model.refuses(task.layout, task.alphabet)
+    refusal = model.refuses(task.layout, task.alphabet) or _misshapen(stage) or _parted(stage)
     if refusal is not None:
         return refusal
     spoken, asked = _spoken(run, stage), (task.layout.thoughts, task.layout.slots, 2)
@@ -67,6 +71,63 @@ def refuses(run: Run, stage: Stage) -> str | None:
             return (
                 f"cross-entropy needs a chance for every token: {type(model).__name__} starts certain of some; "
                 "use Squared or Hinge"
+            )
+    return None
+
+
+def _misshapen(stage: Stage) -> str | None:
+    """What a task makes, and what is taught of it, has the shapes of its layout."""
+    task, layout = stage.task, stage.task.layout
+
+    def made():
+        secret = task.draw(jax.random.key(0))
+        chains = task.sample(secret, jax.random.key(1), 2)
+        return chains.tokens, task.relabel(secret, chains.tokens), task.children(secret)[:, :1]
+
+    thoughts = (layout.thoughts, layout.slots)
+    asked = {"sample": (layout.positions, layout.slots, 2), "relabel": (*thoughts, 2), "children": (layout.thoughts, 1)}
+    for (name, shape), found in zip(asked.items(), eqx.filter_eval_shape(made), strict=True):
+        if found.shape != shape:
+            return (
+                f"a task's arrays have its layout's shape: {name} gives {found.shape}, the layout asks for {shape} "
+                "(two chains, batch last); change one of them"
+            )
+    for term in stage.taught:
+        if np.shape(term.where) != thoughts:
+            return f"`where` weighs thoughts and slots: {np.shape(term.where)} of {thoughts}; make it from the layout"
+    return None
+
+
+def _parted(stage: Stage) -> str | None:
+    """A group baseline compares whole groups, in a batch and in what the loss is measured on."""
+    counts = {"batch": stage.source.samples}
+    if any(isinstance(probe, Loss) for probe in stage.evaluation.probes):
+        counts["count"] = stage.evaluation.count
+    for signal in (term.signal for term in stage.taught):
+        signal = signal.signal if isinstance(signal, Clipped) else signal
+        if not isinstance(signal, PolicyGradient) or signal.baseline != "group":
+            continue
+        for name, count in counts.items():
+            if count % signal.group:
+                return f"a group baseline needs whole groups: {name}={count}, group={signal.group}; use a multiple"
+    return None
+
+
+@jax.jit
+def _counted(task: AbstractTask):
+    return task.counted(task.draw(jax.random.key(0)))
+
+
+def _beyond(stage: Stage) -> str | None:
+    """What is taught is there: a chain that is shorter than its layout has no last thoughts."""
+    if type(stage.task).counted is AbstractTask.counted:
+        return None
+    there = np.asarray(_counted(stage.task))
+    for term in stage.taught:
+        if not term.answer and not np.asarray(term.where)[there].any():
+            return (
+                f"something that is taught must be there: the chain has {int(there.sum())} thoughts, of its layout's "
+                f"{len(there)} others are taught; give it room for no more than it has"
             )
     return None
 

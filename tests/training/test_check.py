@@ -1,0 +1,109 @@
+"""What a run is refused for, and that the answer is taught wherever the secret puts it."""
+
+import dataclasses
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from sorites.errors import SpecError
+from sorites.models import gpt, positional
+from sorites.probes import Outcome
+from sorites.supervision import (
+    CrossEntropy,
+    PolicyGradient,
+    Repeated,
+    Sampled,
+    credit,
+    direct,
+    outcome_reward,
+    process_reward,
+    teacher_forcing,
+    without,
+)
+from sorites.tasks import Boolean, Chain, Parity, Sequences
+from sorites.training import Adam, Evaluation, Run, Stage
+from sorites.training.check import check
+from sorites.training.member import born, enter, step
+
+TASK = Parity(6, 4)
+
+
+def run_of(term, source=None, task=TASK, model=None, evaluation=None):
+    stage = Stage(task, (term,), source or Sampled(12), Adam(0.1), 2, evaluation or Evaluation(1, 12))
+    return Run(model or positional(task), (stage,))
+
+
+def grouped(group):
+    return process_reward(TASK.layout, PolicyGradient(credit(TASK.layout), "group", group))
+
+
+def test_groups_are_whole():
+    check(run_of(grouped(4), Repeated(12, 4)))
+    with pytest.raises(SpecError, match=r"whole groups: batch=12, group=5; use a multiple"):
+        check(run_of(grouped(5), Repeated(12, 4)))
+    with pytest.raises(SpecError, match=r"whole groups: count=10, group=4"):
+        check(run_of(grouped(4), Repeated(12, 4), evaluation=Evaluation(1, 10)))
+    check(run_of(grouped(4), Repeated(12, 4), evaluation=Evaluation(1, 10, (Outcome(),))))  # no loss is measured
+
+
+def test_weights_have_the_layouts_shape():
+    term = dataclasses.replace(teacher_forcing(TASK.layout), where=np.ones((2, 1)))
+    with pytest.raises(SpecError, match=r"`where` weighs thoughts and slots: \(2, 1\) of \(3, 1\)"):
+        check(run_of(term))
+
+
+class Short(Boolean):
+    def sample(self, secret, key, count):
+        chain = super().sample(secret, key, count)
+        return Chain(chain.tokens[:-1], chain.layout)
+
+
+class Doubled(Boolean):
+    def relabel(self, secret, tokens):
+        return jnp.concatenate([super().relabel(secret, tokens)] * 2)
+
+
+@pytest.mark.parametrize(("kind", "words"), [(Short, "sample gives"), (Doubled, "relabel gives")])
+def test_a_strangers_task_has_its_layouts_shapes(kind, words):
+    task = kind(6, 4, "parity")
+    with pytest.raises(SpecError, match=words):
+        check(run_of(teacher_forcing(task.layout), task=task, model=positional(task)))
+
+
+SHORTER = Sequences(6, 4, 2, validation=4)  # k = 2 in a layout of four thoughts
+
+
+def gradient(term):
+    run = run_of(term, task=SHORTER, model=gpt(SHORTER, width=8, heads=1))
+    check(run)
+    member = enter(run.stages[0], born(run, jnp.asarray(0)))
+    moved, loss = eqx.filter_jit(step)(run.stages[0], member, None)
+    pairs = zip(*(jax.tree.leaves(eqx.filter(each.model, eqx.is_inexact_array)) for each in (member, moved)), strict=True)
+    return float(loss), sum(float(jnp.abs(old - new).sum()) for old, new in pairs)
+
+
+@pytest.mark.parametrize("make", [lambda layout: direct(layout, CrossEntropy()), outcome_reward])
+def test_the_answer_of_a_shorter_chain_is_taught(make):
+    loss, moved = gradient(make(SHORTER.layout))
+    assert moved > 0
+    assert loss != 0
+
+
+def test_the_answers_loss_is_that_of_the_thought_that_is_asked_for():
+    model = gpt(SHORTER, width=8, heads=1).fresh(jax.random.key(3))
+    secret = SHORTER.draw(jax.random.key(1))
+    chains = SHORTER.sample(secret, jax.random.key(2), 16)
+    second = np.zeros((4, 1))
+    second[1] = 1
+    term = direct(SHORTER.layout, CrossEntropy())
+    byhand = dataclasses.replace(term, where=second, answer=False)
+    found, wanted = (each(model, SHORTER, secret, chains, None) for each in (term, byhand))
+    assert found == wanted
+
+
+def test_nothing_is_taught_that_is_not_there():
+    with pytest.raises(SpecError, match="the chain has 2 thoughts, of its layout's 4 others are taught"):
+        gradient(without(SHORTER.layout, 3, CrossEntropy()))
