@@ -41,7 +41,8 @@ def main() -> None:
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     layers, heads = shape(options.shape)
-    changes = {"compute": "bfloat16" if layers > 1 else "float32", "every": options.every or (16 if options.chain else 64)}
+    every = options.every or (16 if options.chain else 64)
+    changes = {"compute": "bfloat16" if layers > 1 else "float32", "every": every}
     if options.smoke:
         changes |= {"width": 32, "hidden": 64, "batch": 32, "every": 4, "held_out": 64, "probed": 16}
     budget, bits = (4096, 14) if options.smoke else (BUDGET, 30)

@@ -81,8 +81,8 @@ def gradient(term):
     check(run)
     member = enter(run.stages[0], born(run, jnp.asarray(0)))
     moved, loss = eqx.filter_jit(step)(run.stages[0], member, None)
-    pairs = zip(*(jax.tree.leaves(eqx.filter(each.model, eqx.is_inexact_array)) for each in (member, moved)), strict=True)
-    return float(loss), sum(float(jnp.abs(old - new).sum()) for old, new in pairs)
+    old, new = (jax.tree.leaves(eqx.filter(each.model, eqx.is_inexact_array)) for each in (member, moved))
+    return float(loss), sum(float(jnp.abs(a - b).sum()) for a, b in zip(old, new, strict=True))
 
 
 @pytest.mark.parametrize("make", [lambda layout: direct(layout, CrossEntropy()), outcome_reward])

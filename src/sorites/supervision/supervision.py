@@ -36,7 +36,7 @@ class Batch(eqx.Module):
 class Supervision(eqx.Module):
     """One term of what a stage minimises. `where` weighs thoughts and slots; `level` is the first that is asked for,
     which layered models read out at its own depth. `share` makes the weights of the thoughts that there are sum to
-    one; `answer` teaches the thought that the task asks for, with the last one's weights, wherever the secret puts it."""
+    one; `answer` teaches the thought that is asked for, with the last one's weights, wherever the secret puts it."""
 
     prefix: AbstractPrefix
     labels: AbstractLabels
