@@ -99,7 +99,9 @@ def _departures(claim: Claim[Any], record: Record | None) -> list[str]:
     departures = claim.departures if record is None else record["departures"]
     if not departures:
         return []
-    return ["## Departures from the paper", "\n".join(f"- {typeset(each)}" for each in departures)]
+    revised = ["What is judged here, or its bar, was set or changed after numbers had been seen; which, stands below."]
+    listed = "\n".join(f"- {typeset(each)}" for each in departures)
+    return ["## Departures from the paper", *(revised if claim.revised else []), listed]
 
 
 def _commands(claim: Claim[Any]) -> list[str]:

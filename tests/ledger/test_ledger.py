@@ -72,7 +72,7 @@ def test_records_have_the_agreed_keys_and_no_nan():
     record = json.loads(json.dumps(verdict.record(), allow_nan=False))
     assert set(record) >= {
         "id", "paper", "label", "kind", "says", "verdict", "expected", "predicted", "measured", "tolerance",
-        "erratum", "departures", "seeds", "seconds", "scale", "parameters",
+        "erratum", "departures", "revised", "seeds", "seconds", "scale", "parameters",
     }  # fmt: skip
     assert record["predicted"].keys() == record["measured"].keys() == record["tolerance"].keys() == {"one", "two ≤"}
     assert record["measured"]["one"] is None

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 import tempfile
 
 from sorites.drawing import style
@@ -9,6 +10,7 @@ from sorites.ledger import Between, Powers, anywhere, verify
 from sorites.report.figures import read_tables, results_folder
 from sorites.store import Store
 
+LATER = r"(?i)\b(until|before) an? (audit|review)\b|\bset after a run\b|\bsince a first run\b"
 HERE = tempfile.TemporaryDirectory()  # gone with the process
 LAB = Store(HERE.name)  # claims and figures of one process share their members
 
@@ -18,6 +20,9 @@ def judge(claim):
     verdict = verify(claim, "tiny", lab=LAB)
     json.dumps(verdict.record(), allow_nan=False)
     assert verdict.as_expected, verdict
+    told = re.search(LATER, " ".join(verdict.departures))
+    assert claim.revised or not told, f"{claim.id} is revised, its departures say: {told}"
+    assert verdict.departures or not claim.revised, f"{claim.id} does not say what was revised"
     return verdict
 
 

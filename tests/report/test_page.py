@@ -52,7 +52,7 @@ CLAIMS = [
     claim("LI-3", predicted=None, measured=None, tolerance=None, seconds=None, parameters={"rate": None}),
     claim("LI-4", predicted={"a": 1.0, "b": None}, measured={"a": float("nan"), "b": 2}, tolerance=None),
     claim("RS-8", paper="rl-sft", erratum={"printed": "x < 1", "corrected": "x < 2", "printed_verdict": "fails"}),
-    claim("RS-9", paper="rl-sft", verdict="fails", seeds=20),
+    claim("RS-9", paper="rl-sft", verdict="fails", seeds=20, revised=True),
 ]
 
 
@@ -140,6 +140,11 @@ def test_unexpected_verdicts_stand_out(page: str) -> None:
     assert page.count('<span class="alarm">unexpected</span>') == 1
     assert "expected: holds" in page
     assert "1 verdict is not the expected one" in page
+
+
+def test_a_revised_verdict_is_marked(page: str) -> None:
+    assert page.count(">revised</span>") == 1
+    assert "marked as revised" in page
 
 
 def test_a_failure_that_was_expected_is_no_alarm(tmp_path: Path) -> None:

@@ -43,6 +43,7 @@ def _claim(claim: Any, last: dict[str, Any] | None) -> dict[str, Any]:
         "parameters": {scale: dataclasses.asdict(size) for scale, size in claim.sizes.items()},
         "domain": None if claim.domain is None else domain(claim.domain),
         "departures": list(claim.departures),
+        "revised": claim.revised,
         "last verdict": judged,
     }
 

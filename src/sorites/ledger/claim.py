@@ -51,6 +51,7 @@ class Claim(Generic[P]):
     expected: Outcome = "holds"
     departures: tuple[str, ...] = ()
     domain: Domain | None = None  # where it is meant to hold; outside it a verdict is inconclusive
+    revised: bool = False  # a bar, or what is judged, was set after numbers had been seen: the departures say which
 
     def outside(self, parameters: P) -> str | None:
         """What puts these parameters outside the domain, in words."""

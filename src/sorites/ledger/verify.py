@@ -31,6 +31,7 @@ class Verdict:
     tolerance: Any
     erratum: dict[str, str] | None
     departures: list[str]
+    revised: bool
     seeds: int
     seconds: float
     scale: str
@@ -76,6 +77,7 @@ def verify_at(
             *claim.departures,
             *evidence.departures,
         ],
+        revised=claim.revised,
         seeds=evidence.seeds,
         seconds=round(time.perf_counter() - begun, 3),
         scale=scale,

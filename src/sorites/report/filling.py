@@ -28,7 +28,7 @@ def paper_entry(paper: Paper) -> Record:
 
 def claim_to_come(claim: Claim[Any], scale: Any, overrides: dict[str, str]) -> Record:
     """A verdict that is not there yet, with everything that is known before."""
-    known = {name: getattr(claim, name) for name in ("id", "paper", "label", "kind", "says", "expected")}
+    known = {name: getattr(claim, name) for name in ("id", "paper", "label", "kind", "says", "expected", "revised")}
     nothing = dict.fromkeys(("predicted", "measured", "tolerance", "erratum", "seconds"))
     parameters = dataclasses.asdict(override(claim.parameters(scale), overrides))
     departures = list(claim.departures)

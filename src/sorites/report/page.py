@@ -17,7 +17,8 @@ from .page_words import Verdict
 PROMISE = (
     "How does a transformer come to reason in chains, and what does each way of teaching it buy? "
     "Theory papers made runnable and checkable: every claim below was computed, set beside what the theory "
-    "predicts, and judged by a threshold written before the run."
+    "predicts, and judged by a threshold written before the run. Where one was set or changed after numbers had "
+    "been seen, the verdict is marked as revised and its departures say why."
 )
 # The browser itself refuses any request to the network, whatever the texts on the page may contain.
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; form-action 'none'"

@@ -88,6 +88,7 @@ def _judged(verdict: Verdict) -> str:
     facts = [f"expected: {verdict['expected']}"] if unexpected(verdict) else []
     facts += [f"{seeds:,} seed{'' if seeds == 1 else 's'}"] if seeds else []
     facts += [duration(verdict["seconds"]), f"scale {verdict['scale']}"] if finished(verdict) else [verdict["note"]]
+    facts += ["revised"] * bool(verdict.get("revised"))
     alarm = '<span class="alarm">unexpected</span>' if unexpected(verdict) else ""
     badges = " ".join(badge(outcome, words) for outcome, words in judgement(verdict))
     return badges + alarm + "".join(f'<span class="small">{escape(fact)}</span>' for fact in facts if fact)

@@ -251,6 +251,6 @@ CLAIMS = (
             },
             lambda size: size.sparsity > 0 or all((bits & (bits - 1)) == 0 for bits in size.bits),
             "sparsity 0 is half of the bits, which is then a power of two; six or seven doublings of 256 samples hold the smallest n, and more cost time alone",
-        ),
+        ), revised=True,
     ),
 )  # fmt: skip

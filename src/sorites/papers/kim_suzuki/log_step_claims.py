@@ -288,7 +288,7 @@ CLAIMS = (
         "level's first gradient, every other weight is -1 or 0, and every answer is right, where no level's weight lies near a half-integer.",
         {"tiny": LogSteps(**TINY), "quick": LogSteps(), "paper": LogSteps(64, 16, 1_000_000, 14.0)}, _weights,
         departures=(FEWER,),
-        domain=Domain({**WORKING, "sparsity": Powers(4, 8)}, _likely, LIKELY),
+        domain=Domain({**WORKING, "sparsity": Powers(4, 8)}, _likely, LIKELY), revised=True,
     ),
     Claim(
         "KS-25", PAPER, "Theorem 7", "trend",
@@ -307,6 +307,6 @@ CLAIMS = (
         "seeds fail whose siblings round apart below the answer.",
         {"tiny": Ablations(**TINY), "quick": Ablations(), "paper": Ablations(64, 16, 1_000_000, 14.0)}, _ablations,
         departures=(FEWER,),
-        domain=Domain({**WORKING, "printed": Real(0.6, 0.95), "strongest": Real(20, 30)}, _likely, LIKELY),
+        domain=Domain({**WORKING, "printed": Real(0.6, 0.95), "strongest": Real(20, 30)}, _likely, LIKELY), revised=True,
     ),
 )  # fmt: skip

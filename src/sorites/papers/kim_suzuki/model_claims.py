@@ -236,7 +236,7 @@ CLAIMS = (
             },
             lambda size: size.sparsity <= size.bits,
             "the secret is among the bits",
-        ),
+        ), revised=True,
     ),
     Claim(
         "KS-20", PAPER, "Sec. 2.3 and 3.3", "identity",

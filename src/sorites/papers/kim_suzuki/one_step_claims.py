@@ -178,7 +178,7 @@ CLAIMS = (
             },
             lambda size: 14 <= strength(size.bits, size.sparsity) <= size.strength,
             "the concentration rule K s(N) (d/N)^2 >= ln(d+k) + 3, N = d+k-2, asks for a K from 14 up to the one used",
-        ),
+        ), revised=True,
     ),
     Claim(
         "KS-22", PAPER, "Lemma 10", "finite",
@@ -197,6 +197,6 @@ CLAIMS = (
             lambda size: 2 * size.sparsity <= size.bits and size.trials * size.allowed() >= 100,
             "the bound 2d 2^-n' is below 1 and expects a hundred draws or more, for a rarer event cannot be told from its bound "
             "(so 13 strings at most); below about 210 bits the second bound exceeds 1; more than half of the bits make the first bound tight",
-        ),
+        ), revised=True,
     ),
 )  # fmt: skip

@@ -80,6 +80,6 @@ CLAIMS = (
             },
             _judged,
             "the law of rounding gives a seed 0.9 or more at the smallest radius and 0.01 or less at the largest",
-        ),
+        ), revised=True,
     ),
 )  # fmt: skip

@@ -137,7 +137,7 @@ CLAIMS = (
         domain=Domain(
             {"bits": Among((6, 8, 10), (4, 6, 8, 10), (6, 8, 10, 12)), "queries": Between(5, 50), "seeds": Between(4, 8), "spread": Real(0.3, 2, log=True)},
             because="three sizes or more, k = d/2; beyond 12 bits a Jacobian over every input is large",
-        ),
+        ), revised=True,
     ),
     Claim(
         "KS-31", PAPER, "Lemma 6, its exponent", "trend",

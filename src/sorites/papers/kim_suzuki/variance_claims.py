@@ -247,6 +247,6 @@ CLAIMS = (
         "pair of parities correlates beyond sqrt(4d/n). Its mean over samples is (1-1/n) Var + E[(1-m²)|grad f|²]/n.",
         {"tiny": Sampled(6, 2, 1, (32, 128), 10), "quick": Sampled(8, 4, 3, (64, 256, 1024), 20), "paper": Sampled(10, 4, 4, (64, 512, 4096), 50)},
         _variance_bounds,
-        domain=Domain({**DRAWN, "trials": Between(20, 40)}, _two, TWO),
+        domain=Domain({**DRAWN, "trials": Between(20, 40)}, _two, TWO), revised=True,
     ),
 )  # fmt: skip

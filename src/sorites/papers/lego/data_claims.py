@@ -268,6 +268,6 @@ CLAIMS = (
             },
             lambda size: size.lengths[-1] >= 4 * size.points * np.log(size.points),
             "the last length is four times n log n or more",
-        ),
+        ), revised=True,
     ),
 )  # fmt: skip

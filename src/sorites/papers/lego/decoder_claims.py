@@ -157,6 +157,6 @@ CLAIMS = (
         domain=Domain(
             {"variables": Between(42, 84), "steps": Between(300, 1_500, 300), "seeds": Between(1, 2)},
             because="members beyond these take minutes; two seeds seldom decide",
-        ),
+        ), revised=True,
     ),
 )  # fmt: skip

@@ -200,7 +200,7 @@ CLAIMS = (
         domain=Domain(
             {"runs": Among((CYCLIC3,), (CYCLIC4,), (LARGER3,), (CYCLIC3, CYCLIC4)), "seeds": Between(1, 3)},
             because="sizes of stage 1 at which features have converged within the run's steps",
-        ),
+        ), revised=True,
     ),
     Claim(
         "L6", PAPER, "Thm C.1, (18a-c)", "finite",

@@ -77,6 +77,6 @@ CLAIMS = (
                 "variables": Between(40, 240), "clipping": Real(2.0, 4.0), "steps": Between(100, 300, 50),
                 "actions": Among(("C6",), ("C6", "S3"), ("C4", "S4")), "learned": Among(CYCLIC3, CYCLIC4),
             },
-        ),
+        ), revised=True,
     ),
 )  # fmt: skip

@@ -162,6 +162,6 @@ CLAIMS = (
                 "batch": Powers(128, 512),
             },
             because="with more steps S4 reaches 160 before; with fewer, or fewer stages, not after; S5 at quick scale only",
-        ),
+        ), revised=True,
     ),
 )  # fmt: skip

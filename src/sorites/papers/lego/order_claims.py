@@ -77,6 +77,6 @@ CLAIMS = (
         domain=Domain(
             {"runs": Among((CYCLIC3,), (CYCLIC4,), (SYMMETRIC3,), (CYCLIC3, SYMMETRIC3)), "seeds": Between(2, 5)},
             because="sizes of stage 1 at which features have converged within the run's steps",
-        ),
+        ), revised=True,
     ),
 )  # fmt: skip

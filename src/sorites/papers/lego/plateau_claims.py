@@ -136,6 +136,6 @@ CLAIMS = (
         domain=Domain(
             {"variables": Between(60, 240), "clipping": Real(3.0, 5.0), "steps": Between(300, 600, 50), "actions": Among(("S4",))},
             because="at least 300 steps, a path of 13.8; S5 at quick scale only",
-        ),
+        ), revised=True,
     ),
 )  # fmt: skip

@@ -110,6 +110,6 @@ CLAIMS = (
              "lead": Real(1.05, 2.0)},
             lambda size: size.time <= 300_000 and size.strain * (size.late + size.noise) <= 0.25,
             "at most 300,000 steps, and a lag and a noise that change the loser by a quarter at most",
-        ),
+        ), revised=True,
     ),
 )  # fmt: skip

@@ -196,6 +196,6 @@ CLAIMS = (
                 "samples": Among(50, 100),
             },
             because="the two largest d are far apart and large: the limit is met where epsilon B is small",
-        ),
+        ), revised=True,
     ),
 )  # fmt: skip

@@ -210,7 +210,7 @@ CLAIMS = (
             {"learned": Among(WIDE4), "seed": Between(0, 3), "steps": Between(40, 80, 10), "self_steps": Between(50, 100, 10),
              "batch": Among(512, 1024), "samples": Between(100, 300)},
             because="S4 with few steps: with more, two steps alone reach |X|-1; S5 at quick scale only",
-        ),
+        ), revised=True,
     ),
     Claim(
         "L25", PAPER, "Cor. 5.1", "finite",

@@ -123,6 +123,6 @@ CLAIMS = (
                 "action": Among("C4", "C6"), "variables": Between(5, 10), "neurons": Between(2, 6),
                 "spread": Real(1e-3, 5e-3), "rate": Real(30, 60), "steps": Between(3_000, 6_000, 500), "seeds": Between(1, 2),
             },
-        ),
+        ), revised=True,
     ),
 )  # fmt: skip

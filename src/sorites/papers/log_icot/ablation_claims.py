@@ -148,7 +148,7 @@ CLAIMS = (
         "Without the level mask a thought's sibling and parent, whose product it is too, get weights like its children's, and the answer is "
         "lost; without rounding later stages move trained layers, and the answer is lost too.",
         {"tiny": Ablated(12, 4, 6.0, 40_000, seeds=4), "quick": Ablated(), "paper": Ablated(30, 16, 7.0, 150_000, seeds=20)}, _ablated,
-        domain=Domain(RANGES, where=settled, because=WHERE),
+        domain=Domain(RANGES, where=settled, because=WHERE), revised=True,
     ),
     Claim(
         "LI-30", PAPER, "Def. 2 and Algorithm 1", "finite",

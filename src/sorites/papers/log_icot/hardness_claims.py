@@ -178,6 +178,6 @@ CLAIMS = (
             {"bits": Between(5, 10), "sparsity": Among(4), "steps": Between(10, 24), "rate": Real(0.03, 0.15, log=True), "seeds": Between(6, 24)},
             where=lambda size: size.bits >= 8,
             because="bits begin at 8, for at 6 the error that hides the answer hides the chain too, and end where every target's every input is many chains; a tree has a power of two",
-        ),
+        ), revised=True,
     ),
 )  # fmt: skip

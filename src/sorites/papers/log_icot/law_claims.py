@@ -265,7 +265,7 @@ CLAIMS = (
             },
             where=lambda size: fits(size) and size.bits >= 4 * size.shortest,
             because=FITS + ", and the slope is fitted over a factor 4 in length: bits >= 4 shortest",
-        ),
+        ), revised=True,
     ),
     Claim(
         "LI-9", PAPER, "Lemma 5 (= KS-12)", "inequality",

@@ -99,6 +99,6 @@ CLAIMS = (
             where=_judged,
             because=f"{FITS}; K >= ln N + 3, so that the children hold the attention; and the law of rounding gives a seed 0.9 or more at "
             "the smallest radius and 0.01 or less at the largest",
-        ),
+        ), revised=True,
     ),
 )  # fmt: skip

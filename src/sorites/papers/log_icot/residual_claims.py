@@ -151,6 +151,6 @@ CLAIMS = (
             },
             because="the limit is within 10 % only from n = 8,192 on (11 % off at 4,096), and the second input stands out of the "
             "sampling noise from about 100 samples on",
-        ),
+        ), revised=True,
     ),
 )  # fmt: skip

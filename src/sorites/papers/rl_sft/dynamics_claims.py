@@ -168,6 +168,6 @@ CLAIMS = (
         {"tiny": Tree(8, 8), "quick": Tree(8, 8), "paper": Tree(16, 16)}, _means,
         domain=TREES,
         departures=("Until a review only the first token of a level was read and |E y| compared with 1, which no mean exceeds; the bound "
-                    "is now 1 - 2^(1-d), written when 0.832 had been measured at d = 8.",),
+                    "is now 1 - 2^(1-d), written when 0.832 had been measured at d = 8.",), revised=True,
     ),
 )  # fmt: skip

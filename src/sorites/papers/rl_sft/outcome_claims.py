@@ -160,7 +160,7 @@ CLAIMS = (
         {"tiny": Tree(6, 4), "quick": Tree(6, 4), "paper": Tree(10, 4)}, _variance,
         domain=Domain({"bits": Between(4, 9), "sparsity": Powers(2, 8)}, chosen, CHOSEN),
         departures=("The exact form was compared with its term in v(1,...,1), and the bound called nearly attained, until a review, which had "
-                    "seen that v(1,...,1) = 0 and the ratio is 1.",),
+                    "seen that v(1,...,1) = 0 and the ratio is 1.",), revised=True,
     ),
     Claim(
         "RS-34", PAPER, "Fig. 1", "finite",
@@ -175,6 +175,6 @@ CLAIMS = (
         departures=("That no pair is told from another was said and not measured until a review; the words 'at uniform attention' came with "
                     "the measurement.",
                     "The share was compared with 0.1 until an audit, which saw 0.0951 at d = 9, k = 8 and 1.0 at d = 6, k = 4; 1/d was chosen after "
-                    "a scan of d up to 12, in which one more bit left 0.80 to 0.85 of it for k = 4 and 0.59 to 0.64 for k = 8."),
+                    "a scan of d up to 12, in which one more bit left 0.80 to 0.85 of it for k = 4 and 0.59 to 0.64 for k = 8."), revised=True,
     ),
 )  # fmt: skip

@@ -165,7 +165,7 @@ CLAIMS = (
         domain=Domain(
             {"bits": Among((8, 12), (9, 14), (16,), (10, 20)), "sparsity": Among(4, 8), "rate": Real(3.5, 6), "seeds": Between(10, 24)},
             because="at a rate of 3.5 or more one step generates up to 20 bits right (RS-16), and more bits cost time alone",
-        ),
+        ), revised=True,
     ),
     Claim(
         "RS-38", PAPER, "Conclusion: imperfect rewards", "finite",
@@ -176,6 +176,6 @@ CLAIMS = (
         domain=Domain(
             {"bits": Among((8,), (11,), (14,)), "sparsity": Among(4, 8), "rate": Real(3.5, 6), "seeds": Between(10, 24), "noises": Among((0.1,), (0.2, 0.3), (0.4,))},
             because="at a rate of 3.5 or more one step generates up to 20 bits right (RS-16); noise beyond 0.4 costs chains alone",
-        ),
+        ), revised=True,
     ),
 )  # fmt: skip

@@ -215,7 +215,7 @@ CLAIMS = (
         "Omega(log(d/eps)).",
         {"tiny": Rated(6, 4), "quick": Rated(7, 5)}, _error,
         domain=Domain({**SERIAL.ranges, "rate": Real(0.1, 6, log=True)}, chosen, CHOSEN),
-        departures=("Until an audit a formula with d-2, which the paper does not print for serial chains, stood here as its erratum.",),
+        departures=("Until an audit a formula with d-2, which the paper does not print for serial chains, stood here as its erratum.",), revised=True,
     ),
     Claim(
         "RS-31", PAPER, "Prop. H.2, Eqs. 205-212", "identity",
@@ -244,6 +244,6 @@ CLAIMS = (
              "elsewhere": Among((), (6,), (9,))},
         ),
         departures=("That zeros of the first gradient decide was seen in a scan of d = 3 to 12, k = 3 to 5, after an audit had found k = 3 stuck at "
-                    "d = 9; before, the sizes at which unfiltered SFT works or not were listed without a reason.",),
+                    "d = 9; before, the sizes at which unfiltered SFT works or not were listed without a reason.",), revised=True,
     ),
 )  # fmt: skip

@@ -220,7 +220,7 @@ CLAIMS = (
             "trials": Between(200, 400),
         }, where=lambda size: size.sparsity <= size.bits,
             because="a secret has at most n bits; from 200 tables on 4.5 standard errors mean a false alarm in 1 of 100,000",
-        ),
+        ), revised=True,
     ),
     Claim(
         "W17", PAPER, "Lemma 20", "identity",

@@ -231,7 +231,7 @@ CLAIMS = (
         domain=Domain(
             RECIPES.ranges | {"strengths": Among((4.0, 6.0, 8.0, 12.0), (4.0, 8.0, 12.0), (6.0, 9.0, 12.0, 16.0))},
             where=RECIPES.where, because=LEARNS,
-        ),
+        ), revised=True,
     ),
     Claim(
         "W16", PAPER, "Theorem 3, Lemmas 25 and 26", "finite",

@@ -147,6 +147,6 @@ CLAIMS = (
             "samples": Between(64, 512), "trials": Between(300, 600),
         }, where=lambda size: size.sparsity <= size.bits and size.width >= 40 * (2 * size.sparsity - 1),
             because="a secret has at most n bits; with d < 40 (2k-1) a neuron may start so near to zero that step one turns it",
-        ),
+        ), revised=True,
     ),
 )  # fmt: skip

@@ -69,6 +69,6 @@ CLAIMS = (
         domain=Domain(
             {"bits": Between(8, 24), "sparsity": Between(2, 4), "samples": Between(1000, 8000), "trials": Between(10, 60)},
             because="the search keeps all C(n, k) secrets, which ends k",
-        ),
+        ), revised=True,
     ),
 )  # fmt: skip
