@@ -1,11 +1,15 @@
 """What a run is refused for, in one sentence, before anything compiles."""
 
+import functools
+from collections.abc import Callable
+from typing import Any
+
 import equinox as eqx
 import jax
 import numpy as np
 
 from ..errors import require
-from ..models import Positional, Signs
+from ..models import AbstractModel, Positional, Signs
 from ..probes import Loss
 from ..supervision import Clipped, CrossEntropy, Own, PolicyGradient
 from ..tasks import AbstractTask
@@ -46,28 +50,20 @@ def check(run: Run) -> None:
 def refuses(run: Run, stage: Stage) -> str | None:
     """A sentence, where this stage cannot be trained."""
     task, model = stage.task, run.model
-    if _secret(task) != _secret(run.task):
+    if task is not run.task and _secret(task) != _secret(run.task):
         return "the stages of one run share a secret: a later task has another shape of it; use secrets of one shape"
-    refusal = model.refuses(task.layout, task.alphabet) or _misshapen(stage) or _parted(stage)
+    refusal = model.refuses(task.layout, task.alphabet) or _unread(model, task) or _parted(stage)
     if refusal is not None:
         return refusal
-    spoken, asked = _spoken(run, stage), (task.layout.thoughts, task.layout.slots, 2)
-    if spoken != asked:
-        return (
-            f"a model says something about every thought and slot: {spoken} of {asked} over two chains; return Signs "
-            "or Odds [thought, slot], or Classes [thought, slot, class], from `read`"
-        )
-    if isinstance(model, Positional):
-        children = np.asarray(jax.jit(lambda: task.children(task.draw(jax.random.key(0))))())  # one program, not ten
-        allowed = np.asarray(model.mask(task.layout))[task.layout.inputs :]
-        if not np.take_along_axis(allowed, children, axis=1).all():
-            return "a thought sees what it is computed from: the mask hides its children; use another mask"
+    thoughts = (task.layout.thoughts, task.layout.slots)
     for term in stage.taught:
+        if np.shape(term.where) != thoughts:
+            return f"`where` weighs thoughts and slots: {np.shape(term.where)} of {thoughts}; make it from the layout"
         if isinstance(term.prefix, Own) and term.prefix.how == "sampled" and not model.chances:
             return f"sampled thoughts need chances: {type(model).__name__} says any number; use another model"
         if isinstance(term.prefix, Own) and term.prefix.how == "soft" and not task.alphabet.signs:
             return f"soft thoughts need signs: the task has {task.alphabet}; use greedy or sampled thoughts"
-        if isinstance(term.signal, CrossEntropy) and _by_means(run, stage):
+        if isinstance(term.signal, CrossEntropy) and _by_means(model, task):
             return (
                 f"cross-entropy needs a chance for every token: {type(model).__name__} starts certain of some; "
                 "use Squared or Hinge"
@@ -75,26 +71,52 @@ def refuses(run: Run, stage: Stage) -> str | None:
     return None
 
 
-def _misshapen(stage: Stage) -> str | None:
-    """What a task makes, and what is taught of it, has the shapes of its layout."""
-    task, layout = stage.task, stage.task.layout
+def _once(answer: Callable[[AbstractModel, AbstractTask], Any]) -> Callable[[AbstractModel, AbstractTask], Any]:
+    """Asked once for every structure of model and task: what is found by tracing depends on no number."""
+    known: dict[tuple, Any] = {}
+
+    @functools.wraps(answer)
+    def asked(model: AbstractModel, task: AbstractTask) -> Any:
+        key = structure_of((model, task))
+        if key not in known:
+            known[key] = answer(model, task)
+        return known[key]
+
+    return asked
+
+
+@_once
+def _unread(model: AbstractModel, task: AbstractTask) -> str | None:
+    """A task makes what its layout says, and the model says something about all of it and sees what it needs."""
+    layout = task.layout
 
     def made():
         secret = task.draw(jax.random.key(0))
         chains = task.sample(secret, jax.random.key(1), 2)
-        return chains.tokens, task.relabel(secret, chains.tokens), task.children(secret)[:, :1]
+        labels = task.relabel(secret, chains.tokens)
+        return chains, {"sample": chains.tokens, "relabel": labels, "children": task.children(secret)[:, :1]}
 
-    thoughts = (layout.thoughts, layout.slots)
-    asked = {"sample": (layout.positions, layout.slots, 2), "relabel": (*thoughts, 2), "children": (layout.thoughts, 1)}
-    for (name, shape), found in zip(asked.items(), eqx.filter_eval_shape(made), strict=True):
-        if found.shape != shape:
+    asked = (layout.thoughts, layout.slots, 2)
+    chains, found = eqx.filter_eval_shape(made)
+    for name, shape in {
+        "sample": (layout.positions, *asked[1:]), "relabel": asked, "children": (layout.thoughts, 1),
+    }.items():  # fmt: skip
+        if found[name].shape != shape:
             return (
-                f"a task's arrays have its layout's shape: {name} gives {found.shape}, the layout asks for {shape} "
-                "(two chains, batch last); change one of them"
+                f"a task's arrays have its layout's shape: {name} gives {found[name].shape}, the layout asks for "
+                f"{shape} (two chains, batch last); change one of them"
             )
-    for term in stage.taught:
-        if np.shape(term.where) != thoughts:
-            return f"`where` weighs thoughts and slots: {np.shape(term.where)} of {thoughts}; make it from the layout"
+    said = eqx.filter_eval_shape(lambda chains: model.fresh(jax.random.key(2)).read_batch(chains).greedy(), chains)
+    if said.shape != asked:
+        return (
+            f"a model says something about every thought and slot: {said.shape} of {asked} over two chains; return "
+            "Signs or Odds [thought, slot], or Classes [thought, slot, class], from `read`"
+        )
+    if isinstance(model, Positional):
+        children = np.asarray(jax.jit(lambda: task.children(task.draw(jax.random.key(0))))())  # one program, not ten
+        allowed = np.asarray(model.mask(layout))[layout.inputs :]
+        if not np.take_along_axis(allowed, children, axis=1).all():
+            return "a thought sees what it is computed from: the mask hides its children; use another mask"
     return None
 
 
@@ -132,24 +154,14 @@ def _beyond(stage: Stage) -> str | None:
     return None
 
 
-def _spoken(run: Run, stage: Stage) -> tuple[int, ...]:
-    """The shape of the tokens that it would choose for two chains."""
-
-    def choose():
-        chains = stage.task.sample(stage.task.draw(jax.random.key(0)), jax.random.key(1), 2)
-        return run.model.fresh(jax.random.key(2)).read_batch(chains).greedy()
-
-    return tuple(eqx.filter_eval_shape(choose).shape)
-
-
 def _secret(task: AbstractTask) -> tuple:
     """The shape of what a member has to find."""
     leaves, structure = jax.tree.flatten(eqx.filter_eval_shape(lambda: task.draw(jax.random.key(0))))
     return structure, *((leaf.shape, leaf.dtype) for leaf in leaves)
 
 
-def _by_means(run: Run, stage: Stage) -> bool:
+@_once
+def _by_means(model: AbstractModel, task: AbstractTask) -> bool:
     """Whether the model says signs by their means, which can be exactly one."""
-    task = stage.task
     chains = eqx.filter_eval_shape(lambda: task.sample(task.draw(jax.random.key(0)), jax.random.key(1), 1))
-    return isinstance(eqx.filter_eval_shape(lambda chains: run.model.read_batch(chains), chains), Signs)
+    return isinstance(eqx.filter_eval_shape(lambda chains: model.read_batch(chains), chains), Signs)
