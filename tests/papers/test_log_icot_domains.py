@@ -8,8 +8,9 @@ from battery import holds_somewhere
 
 from sorites.ledger import verdict_of
 from sorites.papers.log_icot import law_claims, residual_claims, training_claims, tree_claims
+from sorites.papers.log_icot.adam_claims import first_variance
 from sorites.papers.log_icot.experiments import AlgorithmOne
-from sorites.papers.log_icot.training_claims import TINY, enough, first_variance
+from sorites.papers.log_icot.training_claims import TINY, enough
 from sorites.papers.registry import papers
 from sorites.theory import gated_laws, products, tree_law
 from sorites.training import linear_icot

@@ -2,6 +2,7 @@
 
 from . import (
     ablation_claims,
+    adam_claims,
     gradient_claims,
     hardness_claims,
     law_claims,
@@ -21,6 +22,7 @@ CLAIMS = sorted(
         *law_claims.CLAIMS,
         *residual_claims.CLAIMS,
         *training_claims.CLAIMS,
+        *adam_claims.CLAIMS,
         *oracle_claims.CLAIMS,
         *trend_claims.CLAIMS,
         *hardness_claims.CLAIMS,
