@@ -11,18 +11,19 @@ from sorites.ledger import verdict_of
 from sorites.papers.registry import papers
 from sorites.papers.rl_sft import (
     flow_claims,
+    freeze_claims,
     outcome_claims,
     serial_claims,
-    sft_claims,
     task_claims,
     uniform_claims,
 )
 from sorites.papers.rl_sft.estimator_variance import KINDS, second_moment
 from sorites.papers.rl_sft.flow_claims import Times
+from sorites.papers.rl_sft.freeze_claims import Frozen
 from sorites.papers.rl_sft.outcome_claims import Summary
 from sorites.papers.rl_sft.serial_claims import Counted, Rated
 from sorites.papers.rl_sft.setting import Serial
-from sorites.papers.rl_sft.sft_claims import Frozen, Levelwise
+from sorites.papers.rl_sft.sft_claims import Levelwise
 from sorites.papers.rl_sft.uniform_claims import Table
 from sorites.theory import count_chain, reward_flow, sign_dynamics
 from sorites.theory.precision import in_float64
@@ -133,7 +134,7 @@ def _history(parted, level):
 )
 def test_freezing(monkeypatch, unfrozen, verdict):
     frozen = _history([0, 0, 0, 0], [0.5, 1, 1, 1])
-    monkeypatch.setattr(sft_claims, "trained", lambda size, lab: unfrozen if size.freeze == "none" else frozen)
+    monkeypatch.setattr(freeze_claims, "trained", lambda size, lab: unfrozen if size.freeze == "none" else frozen)
     assert outcome("RS-19", Frozen(12, 8, updates=3, seeds=3, gates=("and",))) == verdict
 
 
