@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from battery import draw, draw_recorded, judge
 
+from sorites.cli.main import main
 from sorites.errors import SpecError
 from sorites.papers.log_icot.experiments import AdamExperiment, AlgorithmOne
 from sorites.papers.log_icot.grids import LARGE
@@ -84,3 +85,10 @@ def test_first_stages_alone_end_where_the_whole_run_passes():
 def test_settings_that_cannot_run_are_refused(experiment, words):
     with pytest.raises(SpecError, match=words):
         experiment.run()
+
+
+@pytest.mark.parametrize("name", ["log-icot/1", "log-icot/2a", "log-icot/4", "kim-suzuki/1", "kim-suzuki/3"])
+def test_a_picture_of_every_position_has_room_for_so_many(name, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["figure", name, "--bits", "1000", "--store", str(tmp_path / "store")]) == 2
+    assert "a picture has room for 64 bits: bits=1000; use 64 or fewer" in capsys.readouterr().err

@@ -37,6 +37,18 @@ def test_list(two):
     assert frame["solved"].null_count() == 0
 
 
+@pytest.mark.parametrize("odd", [{"run": [None, True, None]}, [[[]]], "soon"])
+def test_what_meta_says_of_another_kind_is_left_out(two, odd):
+    """An older folder has no seal on its meta.json; its words were a traceback in every list once."""
+    path = two.folders()[0].path / "meta.json"
+    meta = json.loads(path.read_text())
+    del meta["files"]["meta.json"]
+    path.write_text(json.dumps(meta | {"solved": odd, "seconds": odd, "created": 5}))
+    frame = list_runs(Store(two.root))
+    assert frame.height == 2
+    assert frame["created"].null_count() == frame["seconds"].null_count() == frame["solved"].null_count() == 1
+
+
 def test_show_and_suggest(two):
     first, second = list_runs(two)["id"]
     assert show_run(two, first[:6])["id"] == first

@@ -1,5 +1,6 @@
 """Pictures that several papers draw: the tree over the secret bits, and an attention mask."""
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,21 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 
 from ..drawing import COLOURS, QUIET
+from ..errors import require
 from ..tasks import Layout
+
+MOST = 64  # bits that a picture of every position has room for
+
+
+@dataclasses.dataclass(frozen=True)
+class Grid:
+    """What is drawn position by position."""
+
+    bits: int = 16
+    sparsity: int = 8
+
+    def __post_init__(self):
+        require(self.bits <= MOST, f"a picture has room for {MOST} bits: bits={self.bits}; use {MOST} or fewer")
 
 
 def tree_table(children: np.ndarray, inputs: int) -> pl.DataFrame:

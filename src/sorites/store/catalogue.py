@@ -37,7 +37,8 @@ def list_runs(store: Store) -> "polars.DataFrame":
 
 
 def _row(folder: Folder) -> tuple:
-    said = [folder.meta.get(name) for name in ("solved", "created", "seconds")]
+    kinds = {"solved": int, "created": str, "seconds": int | float}  # meta.json may have been written by anybody
+    said = [value if isinstance(value := folder.meta.get(name), kind) else None for name, kind in kinds.items()]
     return (folder.path.name, *_told(folder.spec["runs"]), _ranges(folder.seeds), len(folder.ids), *said)
 
 

@@ -16,13 +16,7 @@ from ...supervision import Strings
 from ...tasks import Parity
 from ...training import Lab
 from ..figure import Figure, Frames
-from ..tree_pictures import draw_mask, draw_tree, mask_table, tree_table
-
-
-@dataclasses.dataclass(frozen=True)
-class Grid:
-    bits: int = 16
-    sparsity: int = 8
+from ..tree_pictures import Grid, draw_mask, draw_tree, mask_table, tree_table
 
 
 def _tree(size: Grid, lab: Lab) -> Frames:

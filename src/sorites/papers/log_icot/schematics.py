@@ -18,17 +18,11 @@ from ...tasks import Layout, Parity
 from ...training import Lab, linear_icot, log_icot
 from ...training.curricula import full_chain
 from ..figure import Figure, Frames
-from ..tree_pictures import draw_mask, draw_tree, mask_table, tree_table
+from ..tree_pictures import Grid, draw_mask, draw_tree, mask_table, tree_table
 from .experiments import concentrated
 
 STATES = ("input", "shown thought", "padded thought", "taught here")
 TINTS = (COLOURS["sky"], COLOURS["orange"], "#E4E3DE", COLOURS["vermillion"])
-
-
-@dataclasses.dataclass(frozen=True)
-class Grid:
-    bits: int = 8
-    sparsity: int = 8
 
 
 def _curricula(size: Grid, lab: Lab) -> Frames:
@@ -159,13 +153,13 @@ FIGURES = (
         "log-icot/1", "Three ways to teach a chain",
         "What each stage shows, pads and teaches. Chain of thought teaches every node at once and writes k-1 thoughts at "
         "inference; ICoT pads one thought per stage; Log-ICoT pads one level per stage. Drawn from the curriculum objects.",
-        {"tiny": Grid(4, 4), "quick": Grid()}, _curricula, _draw_curricula, seconds=2, claims=("LI-24",),
+        {"tiny": Grid(4, 4), "quick": Grid(8, 8)}, _curricula, _draw_curricula, seconds=2, claims=("LI-24",),
     ),
     Figure(
         "log-icot/2a", "The customised attention mask",
         "Each thought attends to all lower levels and to nothing on its own level (Def. 1). Dotted lines are level ends. "
         "The clause for input queries never matters under the paper's gates.",
-        {"tiny": Grid(4, 4), "quick": Grid()}, _mask, _draw_mask, seconds=1, claims=("LI-29",),
+        {"tiny": Grid(4, 4), "quick": Grid(8, 8)}, _mask, _draw_mask, seconds=1, claims=("LI-29",),
     ),
     Figure(
         "log-icot/4", "A worked example",
