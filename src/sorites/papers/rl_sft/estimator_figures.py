@@ -109,7 +109,7 @@ def _draw_accuracy(frames: Frames, size: Accuracy):
         ax.set_xscale("log")
         ax.set(title=f"level {level}", xlabel="chains")
     axes[0].set_ylabel("share of right signs")
-    figure.legend(loc="outside lower center", ncols=2)
+    figure.legend(loc="outside lower center", ncols=min(len(levels), 2))
     figure.suptitle(
         f"First policy gradient, {size.gate}, d={size.bits}, k={size.sparsity}, {size.seeds} seeds", fontsize=11
     )
@@ -164,6 +164,7 @@ def _draw_variance(frames: Frames, size: Variance):
         xlabel="bits d",
         ylabel="variance of the gradient over targets",
     )
+    ax.xaxis.get_major_locator().set_params(integer=True)  # bits
     ax.legend()
     return figure
 
