@@ -94,8 +94,6 @@ def _draw(frames: Frames, size: Hardness):
     data = frames["data"]
     for learner, (label, colour, marker) in LINES.items():
         part = data.filter(pl.col("learner") == learner)
-        if part.is_empty():
-            continue
         middle = part.group_by("bits").agg(pl.col("signal", "ratio").median()).sort("bits")
         for ax, column in ((left, "signal"), (right, "ratio")):
             ax.scatter(part["bits"], part[column], s=12, color=COLOURS[colour], alpha=0.5, linewidth=0)

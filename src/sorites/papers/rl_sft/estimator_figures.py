@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import polars as pl
+from matplotlib.ticker import MaxNLocator
 
 from ...drawing import COLOURS, band, new_figure
 from ...statistics import log_log_slope
@@ -164,7 +165,7 @@ def _draw_variance(frames: Frames, size: Variance):
         xlabel="bits d",
         ylabel="variance of the gradient over targets",
     )
-    ax.xaxis.get_major_locator().set_params(integer=True)  # bits
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.legend()
     return figure
 
