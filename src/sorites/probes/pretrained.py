@@ -4,6 +4,8 @@ Needs torch and transformers (`pip install 'sorites[llm]'`) and folders with saf
 downloaded, nothing is unpickled. Every attention map is reduced as soon as it is made: memory does not grow with depth.
 """
 
+import contextlib
+import ctypes
 import dataclasses
 import functools
 import hashlib
@@ -22,6 +24,7 @@ from .problems import MODES, Problem, continuation, problems
 
 KINDS = ("entropy", "entropy_mean", "entropy_answer", "entropy_answer_mean")  # as `head_entropies` has them
 BLOCK = 25  # problems between two savings
+MMAP_THRESHOLD, WHERE_IT_STARTS = -3, 128 * 1024  # glibc's <malloc.h>: M_MMAP_THRESHOLD, and its default in bytes
 FILES = ("*.safetensors", "*.json", "*.model", "merges.txt", "vocab.txt")
 Entropies = Float[np.ndarray, "problem kind layer head"]
 
@@ -207,5 +210,14 @@ def _ordinary(folder: Path) -> np.ndarray:
 @functools.lru_cache(maxsize=1)
 def _model(folder: Path) -> Any:
     """With attention that returns its weights; the last one stays loaded."""
+    _give_back_what_is_freed()
     model = _opened(folder, "AutoModelForCausalLM", attn_implementation="eager", dtype="auto", use_safetensors=True)
     return model.to("cuda" if _library("torch").cuda.is_available() else "cpu").eval()
+
+
+def _give_back_what_is_freed() -> None:
+    """glibc maps a large block by itself and unmaps it when it is freed, but counts as large only what exceeds all
+    blocks freed before: attention maps soon lie in its heap, in whose gaps the next ones do not fit, and the process
+    holds about twice what the model uses. A threshold that is set stays. Other allocators have none to set."""
+    with contextlib.suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).mallopt(MMAP_THRESHOLD, WHERE_IT_STARTS)

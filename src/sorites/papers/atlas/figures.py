@@ -37,8 +37,9 @@ def _bars(frames: Frames, title: str, group: int | None):
             right.plot([middle.interval.low, high], [place, place], color=colour)
     words = [", ".join(row["labels"]) + f" (rate {row['rate']:g})" for row in reversed(rows)]
     left.set_yticks(range(len(rows)), words)
-    left.set(xlim=(0, 1.15), xticks=(0, 0.5, 1), xlabel="at the goal, share (95 %)")
-    right.set(xlabel="chains to the goal, median", xscale="log", title="open: not reached by half")
+    left.set(xlim=(0, 1.15), xticks=(0, 0.5, 1), xlabel="share at the goal (Wilson 95 %)")
+    right.set(xlabel="chains to the goal, median (95 %)", xscale="log")
+    right.set_title("open mark: half did not get there", fontsize=9)
     figure.suptitle(title)
     return figure
 

@@ -47,7 +47,7 @@ def _draw_curves(frames: Frames, size: Curves):
         left.text(
             epoch, 1.005, f"level {level}", transform=left.get_xaxis_transform(), fontsize=7, ha="center", color=QUIET
         )
-    left.set(xlabel="epoch", ylabel="held-out loss of the lesson", title="Loss", ylim=(0, None))
+    left.set(xlabel="epoch", ylabel="held-out loss of what is taught", title="Loss", ylim=(0, None))
     right.set(xlabel="epoch", ylabel="share of right answers, own chain", title="Accuracy", ylim=(0.4, 1.02))
     figure.suptitle(
         f"d={size.bits}, k={size.sparsity}, {size.samples:,} samples, full batch, rate {size.rate:g} "

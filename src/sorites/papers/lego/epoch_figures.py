@@ -19,7 +19,10 @@ def _draw(frames: Frames, size: Study):
         for action, look in zip(size.pair, PAIR, strict=True):
             part = data.filter((pl.col("way") == way) & (pl.col("action") == action))
             draw_lines(ax, part, action, *look)
-        name = f"{NAMES[way]}" + (f" of {size.pool:,}" if way == "fixed" else "")
+        seeds = data["seed"].n_unique()
+        name = (
+            NAMES[way] + (f" of {size.pool:,}" if way == "fixed" else "") + f", {seeds} seed{'s' if seeds > 1 else ''}"
+        )
         draw_axes(ax, name, (size.length,), size.lengths)
         trained_here(ax, size.length)
     axes[0].set_ylabel("share with every value right")

@@ -113,19 +113,22 @@ def _find_lengths(frames: Frames, size: Study) -> str:
 
 
 def _draw_stages(frames: Frames, size: Study):
-    figure = new_figure(9.4, 3.9)
+    figure = new_figure(9.4, 4.5)
     axes = figure.subplots(1, 2, sharey=True)
     for ax, model in zip(axes, ("theory", "decoder"), strict=True):
         data = frames["data"].filter(pl.col("model") == model)
         for stage, colour in zip(
             data["stage"].unique(maintain_order=True), ("vermillion", "orange", "green", "blue"), strict=False
         ):
-            draw_lines(ax, data.filter(pl.col("stage") == stage), f"up to L = {stage}", colour)
+            draw_lines(ax, data.filter(pl.col("stage") == stage), f"trained up to L = {stage}", colour)
             ax.axvline(stage, color=COLOURS[colour], linestyle="--", linewidth=0.9)
         stages = sorted(set(data["stage"]))
-        name = "trained decoder" if model == "decoder" else "the theory's model"
+        seeds = data["seed"].n_unique()
+        name = (
+            f"trained decoder, {seeds} seed{'s' if seeds > 1 else ''}" if model == "decoder" else "the theory's model"
+        )
         draw_axes(ax, f"{name}, {size.pair[1]}", stages, sorted(set(data["length"])))
-        ax.legend(loc="lower left")
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=2)  # dashed lines of the stages are all over
     axes[0].set_ylabel("share with every value right")
     return figure
 

@@ -86,8 +86,8 @@ def _draw_permuted(frames: Frames, size: Study):
     for ax, action in zip(axes[1:], size.pair, strict=True):
         image = _heat(ax, _grid(frames["data"], "permuted", action), action)
     for ax in axes:
-        ax.set_xlabel("place (p predicates, a answers)")
-    axes[0].set_ylabel("query")
+        ax.set_xlabel("clause that is read")
+    axes[0].set_ylabel("answer that predicts the next")
     assert image is not None
     figure.colorbar(image, ax=list(axes), label="attention", shrink=0.95)
     return figure
@@ -117,7 +117,11 @@ def _along(which: int):
             part = grid[:, :20] if which == 0 else grid[:, 20:]
             image = row[0].pcolormesh(part, cmap="cividis", vmin=0, vmax=FULL)
             row[0].invert_yaxis()
-            row[0].set(title=f"{action}, L = 20", xlabel=("predicate", "answer")[which], ylabel="query (answer)")
+            places, letter, first = np.arange(0, 20, 5), "pa"[which], 1 - which
+            row[0].set_xticks(places + 0.5, [f"{letter}{place + first}" for place in places])
+            row[0].set_yticks(places + 0.5, [f"a{place}" for place in places])
+            row[0].set(title=f"{action}, L = 20", xlabel=("predicate that is read", "answer that is read")[which])
+            row[0].set_ylabel("answer that\npredicts the next")
             row[0].grid(False)
             for length, colour in ((10, "sky"), (20, "blue")):
                 grid = _grid(frames["data"], f"at{length}", action)
@@ -130,7 +134,12 @@ def _along(which: int):
                     markersize=3,
                     label=f"L = {length}",
                 )
-            row[1].set(ylim=(0, 1), title=f"{action}: diagonal", xlabel="position in the sentence", ylabel="attention")
+            row[1].set(
+                ylim=(0, 1),
+                title=f"{action}: diagonal",
+                xlabel="place in the sentence, as a share of its length",
+                ylabel="attention",
+            )
             row[1].legend(loc="upper right")
         assert image is not None
         figure.colorbar(image, ax=list(axes[:, 0]), label="attention", shrink=0.9)

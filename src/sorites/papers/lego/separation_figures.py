@@ -62,8 +62,9 @@ def _draw_separation(frames: Frames, size: Study):
                 ax.plot([values.min(), values.max()], [height] * 2, color=COLOURS[colour], linewidth=2, alpha=0.35)
                 ax.plot(values.mean(), height, marker, color=COLOURS[colour], markersize=5,
                         label=f"test length {length}" if height == 0 else None)  # fmt: skip
+        seeds = data.filter(pl.col("way") == way)["seed"].n_unique()
         ax.set(xlim=(-0.05, 1.05), xticks=(0, 0.5, 1), xlabel="every value right")
-        ax.set_title(WAYS.get(way, way), fontsize=10)
+        ax.set_title(f"{WAYS.get(way, way)}\nmean, range of {seeds} seed{'s' if seeds > 1 else ''}", fontsize=9)
         ax.set_yticks(range(len(size.actions)), [ACTIONS.get(name, name) for name in size.actions])
     axes[0].invert_yaxis()
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(lengths))

@@ -122,6 +122,8 @@ def _draw_dilution(frames: Frames, size: Longer):
                 label=f"{name}, {answer} answer: attention",
             )
     ax.set(xscale="log", yscale="log", xlabel="length L", ylabel="attention off the two target clauses, ε")
+    ax.set_xticks(lengths := sorted(frames["data"]["length"].unique()), [f"{length}" for length in lengths])
+    ax.minorticks_off()
     ax.set_title("Dilution: ε = N / (N + 2(1−e)/e), N = L + ℓ − 2 (L15)")
     figure.legend(loc="outside lower center", ncols=2)
     return figure

@@ -195,7 +195,7 @@ def _draw_free(ax, free: pl.DataFrame, size: Updates) -> None:
         label=f"not within {size.limit}",
     )
     ax.set(
-        title="Own thoughts, serial PARITY, k=4",
+        title="Own thoughts,\nserial PARITY, k=4",
         xlabel="bits d",
         ylabel="updates until exact",
         ylim=(0, size.limit + 1),

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import polars as pl
+from matplotlib.ticker import MaxNLocator
 
 from ...drawing import COLOURS, band, new_figure
 from ...statistics import log_log_slope
@@ -109,7 +110,7 @@ def _draw_accuracy(frames: Frames, size: Accuracy):
         ax.set_xscale("log")
         ax.set(title=f"level {level}", xlabel="chains")
     axes[0].set_ylabel("share of right signs")
-    figure.legend(loc="outside lower center", ncols=2)
+    figure.legend(loc="outside lower center", ncols=min(len(levels), 2))
     figure.suptitle(
         f"First policy gradient, {size.gate}, d={size.bits}, k={size.sparsity}, {size.seeds} seeds", fontsize=11
     )
@@ -164,6 +165,7 @@ def _draw_variance(frames: Frames, size: Variance):
         xlabel="bits d",
         ylabel="variance of the gradient over targets",
     )
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.legend()
     return figure
 

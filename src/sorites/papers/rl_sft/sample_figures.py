@@ -49,7 +49,7 @@ def _curve(ax, data: pl.DataFrame, way: str, column: str, colour: str, marker: s
 
 
 def _dress(ax, title: str, xlabel: str) -> None:
-    ax.set(title=title, xlabel=xlabel, ylabel="share of secrets learned", ylim=(-0.03, 1.05))
+    ax.set(title=title, xlabel=xlabel, ylabel="share of secrets learned (Wilson 95 %)", ylim=(-0.03, 1.05))
 
 
 def _draw_finite(frames: Frames, size: FiniteSamples):

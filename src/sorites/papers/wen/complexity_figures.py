@@ -41,9 +41,12 @@ def _lines(ax, data: pl.DataFrame, runs: pl.DataFrame, size: Complexity) -> None
                 top = min(found.interval.high, size.budget)
                 ax.plot([x, x], [found.interval.low, top], color=INKS[chain], linewidth=2.4, alpha=0.5)
         ax.plot(*zip(*middles, strict=True), "o-", color=INKS[chain], label=f"{NAMES[chain]}: median")
-    ax.scatter([], [], s=16, color=QUIET, alpha=0.6, linewidth=0, label="a run stopped here: exact")
+    right = "exact" if size.threshold == 1 else "solved"
+    ax.scatter([], [], s=16, color=QUIET, alpha=0.6, linewidth=0, label=f"a run stopped here: {right}")
     if not runs["solved"].all():
-        ax.scatter([], [], s=26, marker="^", facecolor="none", edgecolor=QUIET, label="a run stopped here: not exact")
+        ax.scatter(
+            [], [], s=26, marker="^", facecolor="none", edgecolor=QUIET, label=f"a run stopped here: not {right}"
+        )
 
 
 def _room(data: pl.DataFrame) -> float:
@@ -172,7 +175,7 @@ def _draw_heat(frames: Frames, size: Complexity):
         image = ax.pcolormesh(grid, cmap="cividis", norm=LogNorm(low, size.budget), edgecolors="white")
         ax.set_xticks(np.arange(len(sizes)) + 0.5, sizes)
         ax.set_yticks(np.arange(len(shapes)) + 0.5, [_shape_name(*each) for each in shapes])
-        ax.set(title=NAMES[chain], xlabel="secret bits k")
+        ax.set(title=NAMES[chain], xlabel="secret bits k; below a median: secrets exact")
         ax.grid(False)
     axes[0].invert_yaxis()
     assert image is not None
@@ -213,8 +216,11 @@ def _draw_line(frames: Frames, size: Complexity):
         ax.plot(x, base + slope * x, "--", color=QUIET, label=f"line: {base:,.0f} + {slope:,.0f} k, R² = {score:.2f}")
     ax.set_xticks(*_ticks(frames["data"]))
     ax.set_ylim(0)
+    ax.yaxis.set_major_formatter("{x:,.0f}")
     ax.set(xlabel="secret bits k; runs solved when they stopped", ylabel="sequences until solved")
-    ax.set_title(f"{size.shapes[0]} with the chain, n={size.bits}, width {size.width}, threshold {size.threshold:g}")
+    ax.set_title(
+        f"{size.shapes[0]} with the chain, n={size.bits}, width {size.width}; solved: {size.threshold:.1%} right"
+    )
     figure.legend(loc="outside lower center", ncols=2)
     return figure
 

@@ -45,7 +45,10 @@ def _draw(frames: Frames, size: Complexity):
     left, right = figure.subplots(1, 2)
     data, found = _bare(frames), bend(frames)
     times, solved = data["samples"].to_numpy(), data["solved"].to_numpy()
-    place = data["sparsity"].to_numpy() + np.linspace(-0.08, 0.08, max(data.height, 2))[: data.height]
+    place = data["sparsity"].to_numpy().astype(float)
+    for k in np.unique(place):  # side by side, so that each can be counted
+        (here,) = np.nonzero(place == k)
+        place[here] += np.linspace(-0.08, 0.08, len(here) + 2)[1:-1]
     left.scatter(
         place[solved], times[solved], s=18, color=QUIET, linewidth=0, label="a secret: solved within the thin line"
     )

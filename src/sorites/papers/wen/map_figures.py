@@ -40,6 +40,7 @@ def _draw(frames: Frames, size: Maps):
             facecolor="none",
             edgecolor=COLOURS["vermillion"],
             linewidth=1.1,
+            label="the secret bit that it needs",
         )
         ax.set_facecolor("#F2F1EC")
         ax.set_title(f"layer {layer}, head {head}")
@@ -52,6 +53,7 @@ def _draw(frames: Frames, size: Maps):
     axes[0].yaxis.set_major_locator(MaxNLocator(integer=True))
     assert image is not None
     figure.colorbar(image, ax=list(axes), label="attention", shrink=0.9)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center")
     return figure
 
 

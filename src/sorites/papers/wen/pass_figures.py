@@ -207,7 +207,7 @@ def _draw_grid(frames: Frames, size: Repetitions):
                 _draw_losses(below, curve)
             above.axhline(0.5, color=QUIET, linestyle=":", linewidth=1)
             above.set(title=f"{name}, N={number:,}", ylim=(0.4, 1.03))
-        axes[2 * row, 0].set_ylabel("accuracy")
+        axes[2 * row, 0].set_ylabel("held-out\naccuracy")
         axes[2 * row + 1, 0].set_ylabel("loss")
     for ax in axes[-1]:
         ax.set_xlabel("sequences presented")

@@ -9,6 +9,7 @@ from ...training import Lab
 from ..figure import Figure, Frames
 from .experiments import SMALL_NETS
 from .grids import AT_PAPER_SCALE
+from .pass_figures import short_ticks
 from .plateau import LARGE, TINY, Plateaus, stopped
 
 TINTS = ("blue", "vermillion", "green", "purple", "orange")
@@ -41,10 +42,11 @@ def _draw(frames: Frames, size: Plateaus):
                 label=label,
             )
     for gates in range(1, max(size.sparsities)):
-        left.axhline(level(gates), color=QUIET, linestyle="--", linewidth=0.9)
+        left.axhline(level(gates), color=QUIET, linestyle="--", linewidth=0.9,
+                     label=r"$1/2 + 2^{-1-a}$, a = 1, 2, ..." if gates == 1 else None)  # fmt: skip
     left.set(xlabel="sequences seen", ylabel="held-out accuracy", ylim=(0.45, 1.02), title="without the chain")
-    left.ticklabel_format(axis="x", style="sci", scilimits=(0, 0))
-    left.legend(loc="upper right")
+    short_ticks(left)
+    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=4)
     image = None
     for ax, k in zip(axes[1:], size.sparsities, strict=True):
         data = frames["data"].filter(pl.col("sparsity") == k).sort("seed", "rate", "subset")
