@@ -97,7 +97,8 @@ def words(recorded: list[dict]) -> str:
     lines = [
         "## How cost grows, and the roof above it\n",
         "One step without evaluations, compiled before; theory counts the matrix products of the traced step",
-        "(`sorites.training.price`). `python bench/growth.py --out FILE.json` measures, `bench/growth_page.py` draws.\n",
+        "(`sorites.training.price`). `python bench/growth.py --out FILE.json` measures, `bench/growth_page.py`",
+        "draws.\n",
         "![Time of a step; dashed: theory's growth from the first point](growth.png)\n",
     ]
     for record in recorded:
@@ -117,14 +118,15 @@ def words(recorded: list[dict]) -> str:
             for name, points in series(record, "width").items()
         ]
         lines += [
-            f"**{record['device']}**, share of the fastest measured product ({best / 1e9:,.0f} GFLOP/s) that a training",
-            f"step reaches, by width. {'; '.join(shares)}.",
+            f"**{record['device']}**, share of the fastest measured product ({best / 1e9:,.0f} GFLOP/s) that a",
+            f"training step reaches, by width. {'; '.join(shares)}.",
             f"Memory, measured at {limit(record, 'bytes') / 1e9:,.1f} GB/s, bounds Adam alone (weight, two moments and",
             f"slope, {MOVED} bytes a weight); activations are not in that line.\n",
         ]
     lines += [
-        "Theory does not count draws, keys, Adam, softmax, nor the start of kernels: where time grows less than products,",
-        "these are a large part of a step; where it grows more, products have left a cache, or work is not shared out.\n",
+        "Theory does not count draws, keys, Adam, softmax, nor the start of kernels: where time grows less than",
+        "products, these are a large part of a step; where it grows more, products have left a cache or are not",
+        "shared out.\n",
     ]
     return "\n".join(lines)
 

@@ -71,7 +71,8 @@ def main() -> None:
                 print("torch is not installed: only our side is timed (pip install 'sorites[bench]')")
                 options.no_torch = True
             else:
-                size = (BITS, SPARSITY, options.samples, lesson, options.epochs)
+                epochs = options.epochs if lesson == "forced" else max(1, options.epochs // 3)  # up to seconds each
+                size = (BITS, SPARSITY, options.samples, lesson, epochs)
                 row["torch"] = torch_kim_suzuki.seconds(*size)
                 row["torch.compile"] = torch_kim_suzuki.seconds(*size, compiled=True)
         found["lessons"][lesson] = row
