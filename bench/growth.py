@@ -131,7 +131,7 @@ def plan(large: bool, smoke: bool) -> Iterator[tuple[str, str, int, Callable[[],
         yield "bits", "GPT, width 64, k=4", bits, lambda bits=bits: gpt(bits), 1
     for length in these(2, 4, 8, 16):
         yield "length", "GPT, width 64, 32 bits", length, lambda length=length: gpt(sparsity=length), 1
-    for length in these(5, 10, 20, 40):
+    for length in these(4, 8, 16, 32):
         yield "length", "LEGO decoder, width 64", length, lambda length=length: decoder(length), 1
     for layers in these(1, 2, 4, 8):
         yield "layers", "GPT, width 64", layers, lambda layers=layers: gpt(layers=layers), 1
