@@ -1,6 +1,6 @@
 """LEGO's decoder side by side with plain PyTorch in one run: cached rollout, training step, the rollout's cost in L.
 
-    python bench/lego.py [--length 160] [--sentences 100] [--steps 200] [--repeats 3] [--no-torch] [--out FILE.json]
+    python bench/lego.py [--length 160] [--sentences 20] [--steps 50] [--repeats 3] [--no-torch] [--out FILE.json]
 
 Both sides have the same sizes (width 256, two heads, hidden 1024, five readouts over all tokens, S5, 200 variables),
 draw fresh sentences and take Adam steps of batch 128 at L = 5. PyTorch reads the whole prefix again for every answer,
@@ -9,7 +9,6 @@ ours keeps keys and values. Compilation is timed apart. The ratio is what counts
 
 import argparse
 import json
-import platform
 import statistics
 import sys
 import time
@@ -61,7 +60,6 @@ def ours(length: int, count: int, steps: int, repeats: int, lengths: list[int]) 
 
     trained = timed(lambda: jax.block_until_ready(train(member)), repeats)
     return {
-        "device": jax.devices()[0].device_kind,
         "rollout": roll(length),
         "training": {key: value / steps for key, value in trained.items()},
         "curve": {each: roll(each)["best"] for each in lengths},
@@ -92,16 +90,18 @@ def theirs(length: int, count: int, steps: int) -> dict:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--length", type=int, default=160)
-    parser.add_argument("--sentences", type=int, default=100)
-    parser.add_argument("--steps", type=int, default=200)
+    parser.add_argument("--sentences", type=int, default=20)
+    parser.add_argument("--steps", type=int, default=50)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--lengths", type=int, nargs="+", default=[10, 20, 40, 80, 160])
     parser.add_argument("--no-torch", action="store_true")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    found: dict = {"machine": platform.machine()}
+    from about import about
+
+    found: dict = about() | {"sentences": options.sentences, "length": options.length}
     mine = found["sorites"] = ours(options.length, options.sentences, options.steps, options.repeats, options.lengths)
-    print(f"device: {mine['device']}")
+    print(f"device: {found['device']}")
     print(f"rollout of {options.sentences} sentences, L={options.length}: sorites {mine['rollout']['best']:8.3f} s "
           f"(first call {mine['rollout']['first']:.1f} s)")  # fmt: skip
     print(f"training step, batch {BATCH}, L={TRAINED}: sorites {1e3 * mine['training']['best']:8.2f} ms")

@@ -8,7 +8,6 @@ chains every 25 steps. Compilation is timed apart. The ratio is what counts: abs
 
 import argparse
 import json
-import platform
 import statistics
 import sys
 import time
@@ -53,9 +52,9 @@ def main() -> None:
     parser.add_argument("--no-torch", action="store_true")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    import jax
+    from about import about
 
-    found = {"device": jax.devices()[0].device_kind, "machine": platform.machine(), "jax": jax.__version__}
+    found = about()
     found |= {"torch": None, "torch.compile": None}
     try:
         if not options.no_torch:

@@ -7,6 +7,7 @@ python bench/page.py
 import json
 from pathlib import Path
 
+import growth_page
 import numpy as np
 
 from sorites.drawing import COLOURS, QUIET, new_figure, style
@@ -43,7 +44,9 @@ def rows() -> list[tuple[str, float, dict[str, float], str]]:
         found.append((f"wen: {name}", best.pop("sorites"), best, "sequences/s"))
     ours, theirs = lego["sorites"], lego["torch"]
     rolled = {"torch": theirs["rollout"]["seconds"]}
-    found.append(("lego: rollout, 100 sentences, L=160", ours["rollout"]["seconds"], rolled, "s"))
+    found.append(
+        (f"lego: rollout, {lego['sentences']} sentences, L={lego['length']}", ours["rollout"]["seconds"], rolled, "s")
+    )
     found.append(("lego: training step", ours["training"]["seconds"], theirs["training"], "s"))
     return found
 
@@ -52,14 +55,14 @@ def number(value: float | None) -> str:
     return "" if value is None else f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
-def draw(curve: dict[str, float]) -> None:
+def draw(curve: dict[str, float], sentences: int) -> None:
     lengths, seconds = np.array([int(n) for n in curve], float), np.array(list(curve.values()))
     each = 1e3 * seconds / lengths  # a + b L: constant work per answer, and attention over the prefix
     slope, start = np.polyfit(lengths, each, 1)
     with style():
         figure = new_figure(6.0, 3.8)
         ax = figure.subplots()
-        ax.plot(lengths, each, "o", color=COLOURS["blue"], label="measured, 100 sentences")
+        ax.plot(lengths, each, "o", color=COLOURS["blue"], label=f"measured, {sentences} sentences")
         ax.plot(lengths, start + slope * lengths, color=QUIET, linewidth=1,
                 label=f"{start:.2f} ms + {slope:.3f} ms x L: attention over 2L clauses is the second term")  # fmt: skip
         ax.set(xlabel="length L", ylabel="ms per answer", ylim=(0, None), title="Cached rollout of the LEGO decoder")
@@ -81,13 +84,18 @@ def main() -> None:
             ratio = "" if other is None else f"{(other / ours if unit == 's' else ours / other):.1f} x"
             cells += [number(other), ratio]
         lines.append(f"| {' | '.join(cells)} |")
-    peak = recorded("kim-suzuki-cpu")["peak MiB"]
+    peak, lego = recorded("kim-suzuki-cpu")["peak MiB"], recorded("lego-cpu")
     lines += ["", f"Peak memory of kim-suzuki at n=100,000, members one after another: {peak['1']:.0f} MiB with one, "
               f"{peak['8']:.0f} with eight, {peak['64']:.0f} with 64.", "",
               "![Cost of a cached rollout](lego-rollout.png)", ""]  # fmt: skip
     lines.append((ROOT / "bench" / "limits.md").read_text())
+    grown = growth_page.records([])
+    if grown:
+        growth_page.growth(grown)
+        growth_page.roofline(grown)
+        lines.append(growth_page.words(grown))
     (ROOT / "docs" / "bench.md").write_text("\n".join(lines))
-    draw(recorded("lego-cpu")["sorites"]["curve"])
+    draw(lego["sorites"]["curve"], lego["sentences"])
     (ROOT / "docs" / "cells.md").write_text(markdown())
 
 

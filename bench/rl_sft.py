@@ -9,7 +9,6 @@ apart. The ratio is what counts: absolute times are a machine's.
 
 import argparse
 import json
-import platform
 import statistics
 import sys
 import time
@@ -79,9 +78,9 @@ def main() -> None:
     parser.add_argument("--no-torch", action="store_true")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    import jax
+    from about import about
 
-    found = {"device": jax.devices()[0].device_kind, "machine": platform.machine(), "jax": jax.__version__}
+    found = about()
     found |= {"samples": options.samples}
     if not options.no_torch:
         try:

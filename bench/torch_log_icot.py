@@ -62,7 +62,9 @@ def train(
     secret = torch.randperm(bits)[:sparsity].sort().values
     model, held_out = GatedTransformer(bits, sparsity), batch_of(count, bits, secret)
     ends, accuracy = model.ends, 0.0
-    model = torch.compile(model) if compiled else model
+    if compiled:
+        torch._dynamo.config.recompile_limit = 64  # every depth, trained and measured, is a graph of its own
+        model = torch.compile(model)
     begun = time.perf_counter()
     for stage in range(1, len(ends)):
         optimiser = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=decay)

@@ -1,6 +1,6 @@
 """Sequences per second of the one-layer GPT on parity beside a PyTorch loop, eager and compiled, in one run.
 
-    python bench/wen.py [--seconds 10] [--out FILE.json]
+    python bench/wen.py [--seconds 5] [--out FILE.json]
 
 Hidden 64, feed-forward 256, four heads, n=30, k=3, batch 128; both sides draw fresh data, take Adam steps and evaluate
 exact match on 2,048 held-out sequences every 40 steps. Compilation is not counted. The ratio is what counts.
@@ -8,7 +8,6 @@ exact match on 2,048 held-out sequences every 40 steps. Compilation is not count
 
 import argparse
 import json
-import platform
 import sys
 from pathlib import Path
 
@@ -32,18 +31,13 @@ def ours(chain: bool, seconds: float) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=10.0, help="per measurement")
+    parser.add_argument("--seconds", type=float, default=5.0, help="per measurement")
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    import jax
+    from about import about
 
-    found: dict = {
-        "device": jax.devices()[0].device_kind,
-        "machine": platform.machine(),
-        "jax": jax.__version__,
-        "size": SIZE,
-    }
+    found: dict = about() | {"size": SIZE}
     try:
         import torch_wen
     except ImportError:
