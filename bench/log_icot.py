@@ -3,13 +3,17 @@
     python bench/log_icot.py [--seeds 1 8] [--repeats 3] [--no-torch] [--out FILE.json]
 
 Both sides draw fresh batches, take the same 4 x 500 AdamW steps and evaluate loss and accuracy on 2,000 held-out
-chains every 25 steps. Compilation is timed apart. The ratio is what counts: absolute times are a machine's.
+chains every 25 steps. Compilation is timed apart, and in whole processes that train one seed: with an empty cache of
+compiled programs, and again. The ratio is what counts: absolute times are a machine's.
 """
 
 import argparse
 import json
+import os
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -45,6 +49,32 @@ def theirs(repeats: int, compiled: bool) -> dict:
     return {"first": first, "seconds": statistics.median(times), "best": min(times), "solved": solved, "runs": repeats}
 
 
+def process(code: str, cache: str) -> float:
+    """Seconds of a process from its start to its end."""
+    begun = time.perf_counter()
+    told = {**os.environ, "SORITES_CACHE": cache}
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parent, env=told)
+    return time.perf_counter() - begun
+
+
+def cold(repeats: int, torch: bool) -> dict:
+    """Whole processes in turn: the first of two of ours compiles, the second finds its programs."""
+    mine = (
+        "from sorites.papers.log_icot.experiments import AdamExperiment; from sorites.training import train; "
+        "train(AdamExperiment().run(), [0])"
+    )
+    times: dict[str, list[float]] = {"sorites, empty cache": [], "sorites, again": []} | (
+        {"torch": []} if torch else {}
+    )
+    for _ in range(repeats):
+        with tempfile.TemporaryDirectory() as cache:
+            for name in times:
+                times[name].append(
+                    process("import torch_log_icot; torch_log_icot.train(0)" if name == "torch" else mine, cache)
+                )
+    return {name: statistics.median(found) for name, found in times.items()}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 8])
@@ -61,6 +91,7 @@ def main() -> None:
             found |= {"torch": theirs(options.repeats, False), "torch.compile": theirs(options.repeats, True)}
     except ImportError:
         print("torch is not installed: only our side is timed (pip install 'sorites[bench]')")
+    found["process"] = cold(options.repeats, found["torch"] is not None)
     found["sorites"] = [ours(seeds, options.repeats) for seeds in options.seeds]
     print(f"device: {found['device']}")
     others = {name: found[name] for name in ("torch", "torch.compile") if found[name]}
@@ -74,6 +105,7 @@ def main() -> None:
             f"sorites          {row['seeds']:5d} seeds  {row['seconds']:8.3f} s   solved {row['solved']}/{row['seeds']}"
             f"   (first call with compilation {row['first']:.1f} s){ratio}"
         )
+    print("whole processes, 1 seed:", ", ".join(f"{name} {taken:.1f} s" for name, taken in found["process"].items()))
     if options.out:
         options.out.write_text(json.dumps(found, indent=1) + "\n")
 

@@ -32,6 +32,10 @@ def rows() -> list[tuple[str, float, dict[str, float], str]]:
     for row in icot["sorites"]:
         name = f"log-icot: AdamW experiment, {row['seeds']} seed{'s' if row['seeds'] > 1 else ''}"
         found.append((name, row["seconds"], {side: icot[side]["seconds"] * row["seeds"] for side in SIDES}, "s"))
+    for name, taken in icot["process"].items():
+        if name != "torch":
+            found.append((f"log-icot: 1 seed, a process from start to end ({name.partition(', ')[2]})", taken,
+                          {"torch": icot["process"]["torch"]}, "s"))  # fmt: skip
     for lesson, row in suzuki["lessons"].items():
         name = f"kim-suzuki: full-batch epoch, {lesson}"
         found.append((name, row["sorites"], {side: row[side] for side in SIDES}, "s"))
