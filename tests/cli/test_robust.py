@@ -353,18 +353,19 @@ def test_sentences_beyond_any_memory_are_refused(sorites, words, sentence):
 
 
 @pytest.mark.parametrize(
-    ("taught", "source", "sentence"),
+    ("taught", "source", "goal", "sentence"),
     [
-        ("[5]", "so.Sampled(4)", "what is taught is a supervision: 5"),
-        ("so.log_icot(task.layout)", "so.Sampled", "a stage's source is a source"),
+        ("[5]", "so.Sampled(4)", "None", "what is taught is a supervision: 5"),
+        ("so.log_icot(task.layout)", "so.Sampled", "None", "a stage's source is a source"),
+        ("so.log_icot(task.layout)", "so.Sampled(4)", "5", "`goal` is a metric to reach: goal=5"),
     ],
 )
-def test_a_stage_of_other_things_is_refused(tmp_path, taught, source, sentence):
+def test_a_stage_of_other_things_is_refused(tmp_path, taught, source, goal, sentence):
     """In a process of its own: the types are not checked by the tests' import hook there."""
     text = (
         f"import sorites as so\ntask = so.Parity(8, 4)\nplan = so.stages(task, {taught}, {source}, so.Adam(0.1), 2)\n"
     )
-    (tmp_path / "mine.py").write_text(text + "run = so.Run(so.gated(task), plan)\n")
+    (tmp_path / "mine.py").write_text(text + f"run = so.Run(so.gated(task), plan, {goal})\n")
     words = [sys.executable, "-m", "sorites.cli.main", "run", "mine.py"]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 2

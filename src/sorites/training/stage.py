@@ -58,6 +58,13 @@ class Until(eqx.Module):
         return jnp.all(value <= self.reaches) if self.falls else jnp.all(value >= self.reaches)
 
 
+def _require_until(name: str, value) -> None:
+    require(
+        value is None or isinstance(value, Until),
+        f"`{name}` is a metric to reach: {name}={str(value)[:60]}; use Until, as in Until('padded.answer')",
+    )
+
+
 def _steps(value) -> Array | np.ndarray:
     return value if isinstance(value, jax.Array) else np.asarray(value, np.int32)
 
@@ -98,6 +105,7 @@ class Stage(eqx.Module):
                 isinstance(term, Supervision),
                 f"what is taught is a supervision: {str(term)[:60]}; use for example teacher_forcing(task.layout)",
             )
+        _require_until("until", self.until)
         if isinstance(self.steps, np.ndarray):
             every = self.evaluation.every
             require(
@@ -134,6 +142,7 @@ class Run(eqx.Module):
     def __init__(self, model: AbstractModel, stages: Iterable[Stage], goal: Until | None = None):
         self.model, self.stages = model, tuple(stages)
         require(len(self.stages) > 0, "a run needs at least one stage: stages=(); give it one")
+        _require_until("goal", goal)
         outcomes = [probe for probe in self.stages[0].evaluation.probes if isinstance(probe, Outcome)]
         self.goal = Until(f"{outcomes[0].reading}.answer") if goal is None and outcomes else goal
 
