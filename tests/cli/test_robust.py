@@ -363,7 +363,7 @@ def test_sentences_beyond_any_memory_are_refused(sorites, words, sentence):
 def test_a_stage_of_other_things_is_refused(tmp_path, taught, source, goal, sentence):
     """In a process of its own: the types are not checked by the tests' import hook there."""
     text = (
-        f"import sorites as so\ntask = so.Parity(8, 4)\nplan = so.stages(task, {taught}, {source}, so.Adam(0.1), 2)\n"
+        f"import sorites as so\ntask = so.Parity(8, 4)\nplan = so.stages(task, {taught}, {source}, so.Adam(0.1), 25)\n"
     )
     (tmp_path / "mine.py").write_text(text + f"run = so.Run(so.gated(task), plan, {goal})\n")
     words = [sys.executable, "-m", "sorites.cli.main", "run", "mine.py"]
