@@ -1,3 +1,4 @@
+import hashlib
 import json
 import os
 import shutil
@@ -104,6 +105,21 @@ def test_what_meta_says_is_sealed(store, part):
     content = bytearray(path.read_bytes())
     content[content.index(part.encode()) + len(part)] ^= 1
     path.write_bytes(content)
+    assert len(check(store)) == 1
+    with pytest.warns(UserWarning, match="is damaged"):
+        assert Store(store.root).folders() == []
+
+
+@pytest.mark.parametrize("runs", [None, "none"])
+def test_a_spec_without_its_runs(store, runs):
+    """With every hash right, as somebody else's archive may have it: a traceback in every list once."""
+    folder = only_folder(store)
+    spec, meta = (json.loads((folder / name).read_text()) for name in ("spec.json", "meta.json"))
+    del spec["runs"], meta["files"]["meta.json"]
+    content = json.dumps(spec | ({} if runs is None else {"runs": runs})).encode()
+    meta["files"]["spec.json"] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    (folder / "spec.json").write_bytes(content)
+    (folder / "meta.json").write_text(json.dumps(meta))
     assert len(check(store)) == 1
     with pytest.warns(UserWarning, match="is damaged"):
         assert Store(store.root).folders() == []

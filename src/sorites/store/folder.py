@@ -89,7 +89,7 @@ def read_folder(path: Path) -> Folder:
             raise Damaged(f"{path} is damaged: meta.json is not what was written")
         sizes = {name: entry["bytes"] for name, entry in meta["files"].items() if entry["sha256"]}  # both are there
         folder = Folder(path, json.loads(Folder(path, {}, meta).read("spec.json")), meta)
-        named = path.name.split("-")[0] == folder_name(folder.ids)
+        named = path.name.split("-")[0] == folder_name(folder.ids) and isinstance(folder.spec["runs"], list)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise Damaged(f"{path} is damaged: spec.json or meta.json cannot be read ({type(error).__name__})") from None
     content = {*TABLES} if ARRAYS not in sizes else {ARRAYS}
