@@ -371,3 +371,15 @@ def test_a_stage_of_other_things_is_refused(tmp_path, taught, source, goal, sent
     assert done.returncode == 2
     assert sentence in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_signal_in_a_finaliser_is_heard():
+    words = (
+        "import os, signal, time\nfrom sorites.cli import stopping\n"
+        "class Gone:\n    def __del__(self):\n        os.kill(os.getpid(), signal.SIGTERM)\n        sum(range(9))\n"
+        "stopping.listen()\ntry:\n    Gone()\n    end = time.monotonic() + 20\n    while time.monotonic() < end: pass\n"
+        "except KeyboardInterrupt as stop:\n    stopping.leave(stop.status)"
+    )
+    done = subprocess.run([sys.executable, "-c", words], timeout=25, capture_output=True, text=True)
+    assert done.returncode == 143
+    assert done.stderr == ""  # at once: not even the word that it waits

@@ -32,6 +32,7 @@ def listen() -> None:
     for number in SIGNALS:
         signal.signal(number, _raise)
     signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    sys.unraisablehook = _unheard
     threading.Thread(target=_watch, args=(reading,), daemon=True).start()
 
 
@@ -40,16 +41,28 @@ def _raise(number: int, frame: FrameType | None) -> NoReturn:
     raise Stopped
 
 
+def _raise_again() -> None:
+    main = ctypes.c_ulong(threading.main_thread().ident or 0)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(main, ctypes.py_object(Stopped))
+
+
+def _unheard(lost: "sys.UnraisableHookArgs") -> None:
+    """A signal may fall into a finaliser or a collection, out of which nothing is raised."""
+    if issubclass(lost.exc_type, Stopped):
+        threading.Timer(0.05, _raise_again).start()  # out of here first: nothing is raised out of this either
+    else:
+        sys.__unraisablehook__(lost)
+
+
 def _watch(reading: int) -> None:
     first = os.read(reading, 1)[0]
 
     def remind() -> None:
         time.sleep(PATIENCE)
         _say("stopping as soon as the running chunk or compilation is done; Ctrl-C again ends it at once")
-        main = ctypes.c_ulong(threading.main_thread().ident or 0)
         while True:  # whoever caught the first one lets a later one through
             time.sleep(PATIENCE)
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(main, ctypes.py_object(Stopped))
+            _raise_again()
 
     threading.Thread(target=remind, daemon=True).start()
     while os.read(reading, 1)[0] not in SIGNALS:
