@@ -23,7 +23,7 @@ COMMANDS = {
     "run": ["run", "--task", "parity", "--model", "gpt", "--supervision", "teacher-forcing", "--steps", "100000",
             "--seeds", "2", "--goal", "own.loss=0"],
     "figure": ["figure", "log-icot/variants"],
-    "verify": ["verify", "LI-13", "LI-14", "LI-18", "RS-21", "KS-20"],
+    "verify": ["verify", "--paper", "kim-suzuki"],
 }  # fmt: skip
 SENTENCE = "sorites: stopped; what was finished is in the store"
 WAITS = "stopping as soon as the running chunk or compilation is done"
