@@ -59,6 +59,16 @@ def number(value: float | None) -> str:
     return "" if value is None else f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
+def compared(ours: float, theirs: dict[str, float], unit: str) -> list[str]:
+    """Ours, then theirs and the ratio by side."""
+    cells = [number(ours)]
+    for side in SIDES:
+        other = theirs.get(side)
+        ratio = "" if other is None else f"{(other / ours if unit == 's' else ours / other):.1f} x"
+        cells += [number(other), ratio]
+    return cells
+
+
 def draw(curve: dict[str, float], sentences: int) -> None:
     lengths, seconds = np.array([int(n) for n in curve], float), np.array(list(curve.values()))
     each = 1e3 * seconds / lengths  # a + b L: constant work per answer, and attention over the prefix
@@ -81,13 +91,7 @@ def main() -> None:
         "Recorded in `results/bench-*.json`, from which `bench/page.py` wrote this page.\n",
         "| | unit | sorites | PyTorch | ratio | torch.compile | ratio |\n|---|---|---|---|---|---|---|",
     ]
-    for name, ours, theirs, unit in rows():
-        cells = [name, unit, number(ours)]
-        for side in SIDES:
-            other = theirs.get(side)
-            ratio = "" if other is None else f"{(other / ours if unit == 's' else ours / other):.1f} x"
-            cells += [number(other), ratio]
-        lines.append(f"| {' | '.join(cells)} |")
+    lines += [f"| {name} | {unit} | {' | '.join(compared(*rest, unit))} |" for name, *rest, unit in rows()]
     peak, lego = recorded("kim-suzuki-cpu")["peak MiB"], recorded("lego-cpu")
     lines += ["", f"Peak memory of kim-suzuki at n=100,000, members one after another: {peak['1']:.0f} MiB with one, "
               f"{peak['8']:.0f} with eight, {peak['64']:.0f} with 64.", "",

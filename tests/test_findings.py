@@ -1,5 +1,6 @@
 """Numbers that the README states, read from the records that it states them from."""
 
+import importlib
 import json
 import math
 import re
@@ -152,3 +153,15 @@ def test_exponential_or_a_power():
         f"(95 % interval {found.interval.low:.1f} to {found.interval.high:.1f}; 0 is a power, 1 an exponential)"
         in words
     )
+
+
+def test_speed_beside_pytorch(monkeypatch):
+    """Every CPU row of the README's table that has a comparison is one of the recorded ones."""
+    monkeypatch.syspath_prepend(str(ROOT / "bench"))
+    page = importlib.import_module("page")
+    recorded = [page.compared(ours, theirs, unit) for _, ours, theirs, unit in page.rows() if theirs]
+    table = (ROOT / "README.md").read_text().split("## Speed")[1].split("## The house")[0]
+    told = [[cell.strip() for cell in line.split("|")[2:7]] for line in table.splitlines() if line.startswith("| ")][1:]
+    bare = [[cell.removesuffix(" s") for cell in row] for row in told]
+    for row in recorded:
+        assert row in bare, row
