@@ -34,6 +34,10 @@ def series(record: dict, curve: str) -> dict[str, list[dict]]:
     return {name: sorted(points, key=lambda point: point["at"]) for name, points in found.items()}
 
 
+def device(record: dict) -> str:
+    return f"{record['cores']} CPU cores" if record["device"] == "cpu" else record["device"]
+
+
 def column(points: list[dict], name: str) -> np.ndarray:
     return np.array([point[name] for point in points], float)
 
@@ -66,7 +70,7 @@ def growth(recorded: list[dict]) -> None:
                 ax.legend(fontsize=7, loc="upper left")
                 low, high = ax.get_ylim()
                 ax.set_ylim(low, high * (high / low) ** 0.35)  # room for the legend
-            row[0].set(ylabel="ms per step", title=f"{record['device']}; dashed: growth of the matrix products")
+            row[0].set(ylabel="ms per step", title=f"{device(record)}; dashed: growth of the matrix products")
         figure.savefig(ROOT / "docs" / "growth.png", dpi=figure.dpi, facecolor="white")
 
 
@@ -84,7 +88,7 @@ def roofline(recorded: list[dict]) -> None:
                       label=f"limit of products, {limit(record, 'flops') / 1e9:,.0f} GFLOP/s")  # fmt: skip
             ax.loglog(at, limit(record, "bytes") / (MOVED * weights), ":", color=QUIET,
                       label=f"limit of memory for Adam, {limit(record, 'bytes') / 1e9:,.0f} GB/s")  # fmt: skip
-            ax.set(xlabel="width of the GPT", ylabel="members x steps per second", title=record["device"])
+            ax.set(xlabel="width of the GPT", ylabel="members x steps per second", title=device(record))
             ticked(ax, points)
             low, high = ax.get_ylim()
             ax.set_ylim(low / (high / low) ** 0.35, high)  # room for the legend
@@ -102,7 +106,7 @@ def words(recorded: list[dict]) -> str:
         "![Time of a step; dashed: theory's growth from the first point](growth.png)\n",
     ]
     for record in recorded:
-        lines.append(f"**{record['device']}**, {record['seconds']:.0f} s in all. From the first to the last point:\n")
+        lines.append(f"**{device(record)}**, {record['seconds']:.0f} s in all. From the first to the last point:\n")
         lines.append("| grows | what | from | to | time | products |\n|---|---|---|---|---|---|")
         for curve in (*CURVES, "width"):
             for name, points in series(record, curve).items():
@@ -118,7 +122,7 @@ def words(recorded: list[dict]) -> str:
             for name, points in series(record, "width").items()
         ]
         lines += [
-            f"**{record['device']}**, share of the fastest measured product ({best / 1e9:,.0f} GFLOP/s) that a",
+            f"**{device(record)}**, share of the fastest measured product ({best / 1e9:,.0f} GFLOP/s) that a",
             f"training step reaches, by width. {'; '.join(shares)}.",
             f"Memory, measured at {limit(record, 'bytes') / 1e9:,.1f} GB/s, bounds Adam alone (weight, two moments and",
             f"slope, {MOVED} bytes a weight); activations are not in that line.\n",
