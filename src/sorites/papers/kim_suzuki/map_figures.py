@@ -128,17 +128,19 @@ def _draw_phase(frames: Frames, size: SampleLaws):
         table = data.sort("samples", "bits")
         bits, samples = sorted(table["bits"].unique()), sorted(table["samples"].unique())
         grid = table["part"].to_numpy().reshape(len(samples), len(bits))
-        image = ax.pcolormesh(grid, cmap="cividis", vmin=0, vmax=1)
+        apart = np.sqrt(np.divide(samples[1:], samples[:-1])) if len(samples) > 1 else np.array([2.0])
+        edges = np.array([samples[0] / apart[0], *(samples[:-1] * apart[: len(samples) - 1]), samples[-1] * apart[-1]])
+        image = ax.pcolormesh(np.arange(len(bits) + 1), edges, grid, cmap="cividis", vmin=0, vmax=1)
         line = frames["smallest"].filter((pl.col("regime") == name) & pl.col("smallest").is_not_null())
         ax.step(
             [bits.index(b) + edge for b in line["bits"] for edge in (0, 1)],
-            [samples.index(n) for n in line["smallest"] for _ in (0, 1)], color=COLOURS["vermillion"], linewidth=1.8,
+            [edges[samples.index(n)] for n in line["smallest"] for _ in (0, 1)], color=COLOURS["vermillion"], linewidth=1.8,
         )  # fmt: skip
         ax.set_xticks(np.arange(len(bits)) + 0.5, [f"{d:,}" for d in bits])
-        doubled = [i for i, n in enumerate(samples) if n // BLOCK & (n // BLOCK - 1) == 0][
-            ::2
-        ]  # elsewhere n is rounded
-        ax.set_yticks(np.array(doubled) + 0.5, [f"{samples[i]:,}" for i in doubled])
+        ax.set_yscale("log", base=2)
+        doubled = [n for n in samples if n // BLOCK & (n // BLOCK - 1) == 0][::2]  # elsewhere n is rounded
+        ax.set_yticks(doubled, [f"{n:,}" for n in doubled])
+        ax.minorticks_off()
         ax.set(xlabel="bits d", title=name)
         ax.grid(False)
     axes[0].set_ylabel("samples n")
