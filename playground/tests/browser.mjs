@@ -128,6 +128,7 @@ test("a link holds the whole state; Python, claims and their numbers follow it",
   assert.equal(await other.inputValue("#set-bits + .number"), "17");
   assert.match(await other.textContent("#python"), /so\.Parity\(bits=17, sparsity=8\)/);
   await other.click("#claims > summary");
+  await other.waitForFunction(() => document.getElementById("truth").textContent); // filled once the browser tells it is open
   const truth = await other.textContent("#truth");
   assert.match(truth, /LI-21.*Recorded by the library at quick scale, \d+ seeds: holds\..*At this size, in this page: Loss at the start, law/s);
   await closed(page);
