@@ -129,8 +129,8 @@ def words(recorded: list[dict]) -> str:
         ]
     lines += [
         "Theory does not count draws, keys, Adam, softmax, nor the start of kernels: where time grows less than",
-        "products, these are a large part of a step; where it grows more, products have left a cache or are not",
-        "shared out. One layer is read through token tables and at taught positions only: the second costs far more.\n",
+        "products, these may be a large part of a step. One layer is read through token tables and at taught positions",
+        "only: the second costs far more.\n",
     ]
     return "\n".join(lines)
 

@@ -53,6 +53,9 @@ def test_weights_have_the_layouts_shape():
     term = dataclasses.replace(teacher_forcing(TASK.layout), where=np.ones((2, 1)))
     with pytest.raises(SpecError, match=r"`where` weighs thoughts and slots: \(2, 1\) of \(3, 1\)"):
         check(run_of(term))
+    term = dataclasses.replace(teacher_forcing(SHORTER.layout), where=np.ones((2, 1)))
+    with pytest.raises(SpecError, match=r"`where` weighs thoughts and slots: \(2, 1\) of \(4, 1\)"):
+        check(run_of(term, task=SHORTER, model=gpt(SHORTER, width=8, heads=1)))
 
 
 class Short(Boolean):

@@ -146,7 +146,8 @@ def _beyond(stage: Stage) -> str | None:
         return None
     there = np.asarray(_counted(stage.task))
     for term in stage.taught:
-        if not term.answer and not np.asarray(term.where)[there].any():
+        where = np.asarray(term.where)
+        if len(where) == len(there) and not term.answer and not where[there].any():  # another length is refused below
             return (
                 f"something that is taught must be there: the chain has {int(there.sum())} thoughts, of its layout's "
                 f"{len(there)} others are taught; give it room for no more than it has"
