@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import numpy as np
+import polars as pl
 import pytest
 from battery import LAB, draw
 
@@ -217,3 +218,19 @@ def test_a_record_is_of_the_settings_that_stand_here(name):
     figure = name.removesuffix("-quick")
     size = SIZES[figure]["quick" if name.endswith("-quick") else "paper"]
     assert recorded(FIGURES[f"atlas/{figure}"], dataclasses.asdict(size)) is not None
+
+
+def test_a_plan_that_ends_early_without_the_goal_has_failed():
+    """Four of six end without it, cheaply: no median, however few were still under way."""
+    data = {"label1": ["arm"] * 6, "why": [""] * 6, "rate": [1.0] * 6, "passes": [1] * 6, "seed": range(6),
+            "solved": [True, True, False, False, False, False], "samples": [300, 400, 100, 100, 200, 200]}  # fmt: skip
+    [row] = summary({"data": pl.DataFrame(data)})
+    assert row["median"].value == np.inf
+    assert row["median"].bound == 400
+
+
+def test_a_gpt_that_internalises_is_counted_without_a_median_that_half_never_reached():
+    """The record on the page: four of sixteen."""
+    rows = {row["labels"][0]: row for row in summary(read_tables(results_folder() / "figures" / "atlas" / "gpt-icot"))}
+    for row in rows.values():
+        assert np.isfinite(row["median"].value) == (2 * row["solved"] >= row["members"])

@@ -10,14 +10,20 @@ beside it, in gpt-icot-quick), and the findings of docs/site/atlas.md anew.
 """
 
 import argparse
+import json
 import os
+import platform
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import equinox
+import jax
 import numpy as np
+import optax
 
 from ...aside import aside
 from ...errors import SpecError
@@ -53,12 +59,22 @@ def main() -> None:
         parser.error(str(refusal))
 
 
+def _origin() -> dict[str, Any]:
+    """Where and how this is trained; the record keeps it."""
+    versions = {module.__name__: module.__version__ for module in (jax, equinox, optax, np)}
+    device = f"{jax.devices()[0].device_kind}, {os.cpu_count()} processors"
+    command = "python -m sorites.papers.atlas " + " ".join(sys.argv[1:])
+    return {"device": device, "versions": {"python": platform.python_version(), **versions}, "command": command}
+
+
 def place(folder: Path, labels: tuple[str, ...]) -> Path:
     return folder / ("--".join(label.replace(" ", "-").replace(",", "") for label in labels) + ".npz")
 
 
 def train(name: str, size, folder: Path, seconds: float) -> None:
     folder.mkdir(parents=True, exist_ok=True)
+    with aside(folder / "about.json") as draft:
+        draft.write_text(json.dumps(_origin()) + "\n")
     begun, elsewhere = time.perf_counter(), 0
     for arm in sorted(size.arms(), key=expected, reverse=True):
         path, here, used = place(folder, arm.labels), time.perf_counter(), sum(os.times()[:4])
@@ -114,6 +130,9 @@ def record(name: str, size, folder: Path) -> None:
     target = PACKAGE.parents[1] / "results" / "figures" / "atlas" / name
     shutil.rmtree(target, ignore_errors=True)  # the arms that it was made from are whole
     write_tables(target, frames_of(joined(parts)), dataclasses.asdict(size))
+    if (folder / "about.json").exists():
+        about = json.loads((target / "about.json").read_text()) | json.loads((folder / "about.json").read_text())
+        (target / "about.json").write_text(json.dumps(about, indent=1) + "\n")
     print(target)
     tell(target.parent, PACKAGE.parents[1] / "docs" / "site" / "atlas.md")
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from ...statistics import median_time, wilson
@@ -36,7 +37,9 @@ def summary(frames: Frames, price: str = "samples") -> list[dict[str, Any]]:
             found.append(row | {"members": 0})
             continue
         solved = group["solved"].to_numpy().astype(bool)
-        times = group[price].cast(float).fill_null(0.0).to_numpy()
+        spent = group[price].cast(float).fill_null(0.0).to_numpy()
+        # Stages that are left early end a plan early: who ends without the goal has failed, whatever was left unspent.
+        times = np.where(solved, spent, spent.max())
         low, high = wilson(int(solved.sum()), len(solved))
         row |= {"members": len(solved), "solved": int(solved.sum()), "low": low, "high": high}
         row |= {"median": median_time(times, solved), "passes": group["passes"][0]}
