@@ -19,7 +19,8 @@ def solved(name, sparsity):
     return sorted(each["samples"] for each in members if each["solved"]), members
 
 
-MEMBERS = json.loads((ROOT / "results" / "wen-whole-budget" / "members.json").read_text())["members"]
+WEN = json.loads((ROOT / "results" / "wen-whole-budget" / "members.json").read_text())
+MEMBERS = WEN["members"]
 
 
 def members(shape, chain, *sparsities):
@@ -48,6 +49,14 @@ def test_whole_budgets_of_wen():
     } == {0}
     assert f"at all three rates ({times[0]:,} to {times[-1]:,})" in README
     assert f"k = 1 to 3 in {counted('2L2H', False, 1, 2, 3)} and k = 4 in {counted('2L2H', False, 4)}" in README
+    identity = ("shape", "chain", "sparsity", "seed", "rate")
+    again = {tuple(member[name] for name in identity): member for member in WEN["repeated"]}
+    [(alone, packed)] = [
+        (member, other) for member in MEMBERS
+        if (other := again.get(tuple(member[name] for name in identity))) and other["solved"] != member["solved"]
+    ]  # fmt: skip
+    ends = f"ends at {packed['last_accuracy']:.3f} in a pack of six"
+    assert f"solved after {alone['samples']:,} sequences by itself {ends}" in README
     assert f"learns k = 2 in {counted('1L1H', False, 2)}, k = 3 and k = 4 in none" in README
     assert not members("1L1H", False, 3, 4)[0]
     assert all(m["samples"] >= 9_990_000 for m in MEMBERS if not m["solved"])
