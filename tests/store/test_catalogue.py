@@ -1,3 +1,4 @@
+import gzip
 import io
 import json
 import tarfile
@@ -164,6 +165,18 @@ def test_a_history_from_a_bare_machine(made, run, seeds, tmp_path):
     np.savez(tmp_path / "odd.npz", x=1)
     with pytest.raises(SpecError, match=r"History\.save"):
         adopt(bare, tmp_path / "odd.npz")
+
+
+def test_an_archive_that_seems_to_end_early_is_noticed(two, tmp_path):
+    """Where the second folder begins there are zeros, tar's end: the checksum behind it tells."""
+    path = export(two, [], tmp_path / "all.tar.gz")
+    whole = path.read_bytes()
+    unpacked = bytearray(gzip.decompress(whole))
+    place = max(unpacked.index(folder.path.name.encode()) for folder in two.folders())
+    unpacked[place : place + 1024] = bytes(1024)
+    path.write_bytes(gzip.compress(unpacked)[:-8] + whole[-8:])
+    with pytest.raises(SpecError, match=r"whole \.tar\.gz"):
+        adopt(Store(tmp_path / "other"), path)
 
 
 def test_models_join_a_history_that_was_adopted_first(store, made, run, seeds, tmp_path, same, no_training):

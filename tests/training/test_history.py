@@ -94,3 +94,23 @@ def test_histories_share_a_picture(trained):
     assert axes.get_yscale() == "log"
     with pytest.raises(SpecError, match="a metric is one of"):
         trained.history.plot("own.los")
+
+
+def test_a_directory_that_hides_an_array_is_noticed(history, tmp_path):
+    """A turned bit may make one entry's comment swallow the entries after it, and zip readers say nothing."""
+    path = history.save(tmp_path / "h.npz")
+    content = bytearray(path.read_bytes())
+    entry = content.index(b"PK\x01\x02", content.rindex(b"metric:loss") - 60)
+    following = content.index(b"PK\x01\x02", entry + 4)
+    content[entry + 32 : entry + 34] = (content.index(b"PK\x05\x06") - following).to_bytes(2, "little")
+    path.write_bytes(content)
+    with pytest.raises(SpecError, match="metric:mass"):
+        History.load(path)
+
+
+def test_a_history_without_a_list_is_read(history, tmp_path):
+    """Files of earlier versions."""
+    with np.load(history.save(tmp_path / "h.npz")) as stored:
+        arrays = {name: stored[name] for name in stored.files if name != "arrays"}
+    np.savez_compressed(tmp_path / "old.npz", **arrays)
+    same(History.load(tmp_path / "old.npz"), history)

@@ -121,6 +121,9 @@ def _unpacked(path: Path) -> dict[str, dict[str, bytes]]:
                 content = archive.extractfile(entry)
                 assert content is not None
                 folders.setdefault(parts[0], {})[parts[1]] = content.read()
+            assert archive.fileobj is not None
+            while archive.fileobj.read(2**20):  # to the checksum: a spoilt archive may seem to end early
+                pass
     except SpecError:
         raise
     except Exception as error:  # tar, gzip and zlib have errors of their own, and let Python's through

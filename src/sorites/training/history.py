@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+LISTED = "arrays"  # first in the file, the names of the others: a spoilt directory of a zip may hide some
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class History:
@@ -84,7 +86,7 @@ class History:
         path = Path(path)
         buffer = io.BytesIO()
         arrays: dict[str, Any] = self._arrays()
-        np.savez_compressed(buffer, **arrays)
+        np.savez_compressed(buffer, **{LISTED: np.array(list(arrays))}, **arrays)
         temporary = path.with_name(path.name + ".partial")
         temporary.write_bytes(buffer.getvalue())
         temporary.replace(path)
@@ -93,8 +95,14 @@ class History:
     @classmethod
     def load(cls, path: str | Path) -> "History":
         with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            fields = {name: stored[name] for name in stored.files if not name.startswith("metric:")}
-            metrics = {name[7:]: stored[name] for name in stored.files if name.startswith("metric:")}
+            names = [name for name in stored.files if name != LISTED]
+            listed = stored[LISTED].tolist() if LISTED in stored.files else names  # older files have no list
+            require(
+                names == listed,
+                f"a history holds what it lists: {path} lacks {sorted({*listed} - {*names})}; save it again",
+            )
+            fields = {name: stored[name] for name in names if not name.startswith("metric:")}
+            metrics = {name[7:]: stored[name] for name in names if name.startswith("metric:")}
         return cls(metrics=metrics, **fields)
 
     def _arrays(self) -> dict[str, np.ndarray]:
