@@ -10,7 +10,7 @@ import pytest
 
 from sorites.cli.common import all_claims, all_figures
 from sorites.cli.main import main
-from sorites.cli.reproducing import finish, units
+from sorites.cli.reproducing import finish, judged, units
 from sorites.papers.registry import papers
 from sorites.store import Store
 
@@ -27,6 +27,19 @@ def sorites(tmp_path, monkeypatch, capsys):
         return status, out, err
 
     return run
+
+
+def test_claims_side_by_side_say_the_same(sorites, tmp_path):
+    """Two processes, in the order that was asked for; every verdict is in the one store."""
+    found = []
+    for jobs in ("1", "2"):
+        words = ("verify", "LI-24", "KS-1", "LI-1", "--anywhere", "2", "--jobs", jobs, "--json", "-", "--store", jobs)
+        status, out, _ = sorites(*words)
+        assert status == 0
+        found.append([{**each, "seconds": 0} for each in json.loads(out)])
+    assert found[0] == found[1]
+    assert [each["id"] for each in found[1]] == ["LI-24"] * 2 + ["KS-1"] * 2 + ["LI-1"] * 2
+    assert len(list((tmp_path / "2" / "verdicts").glob("*/*"))) == 6
 
 
 def test_verify_prints_records(sorites):
@@ -178,7 +191,7 @@ def test_the_work_is_divided_without_loss():
 
 def test_workers_bring_their_verdicts_to_one_store(tmp_path):
     out, news = tmp_path / "page", []
-    setting = SimpleNamespace(scale="tiny", overrides={}, store=str(tmp_path), quiet=True, out=str(out))
+    setting = SimpleNamespace(judge=judged, scale="tiny", overrides={}, store=str(tmp_path), quiet=True, out=str(out))
     finish([["LI-1"], ["LI-10", "log-icot/2a"]], setting, jobs=2, tell=news.append)
     told = {what: [id for each, id, _ in news if each == what] for what, _, _ in news}
     assert sorted(told["started"]) == sorted(told["finished"]) == ["LI-1", "LI-10", "log-icot/2a"]

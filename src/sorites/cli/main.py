@@ -74,6 +74,7 @@ def build() -> argparse.ArgumentParser:
     made["verify"].add_argument("--paper", metavar="SLUG", help="all claims of one paper")
     made["verify"].add_argument("--anywhere", type=whole, metavar="N", help="at N sizes drawn from each claim's domain")
     made["verify"].add_argument("--seed", type=whole, metavar="S", help="of those sizes, default 0")
+    made["verify"].add_argument("--jobs", type=whole, metavar="N", help="processes, default 2 for many claims")
     made["verify"].epilog = "Any parameter of the claims is a flag too: sorites verify LI-14 --bits 24 --sparsity 8."
     made["figure"].add_argument("id", metavar="SLUG/FIG")
     made["figure"].add_argument("--out", metavar="DIR", default="figures")

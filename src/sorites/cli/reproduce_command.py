@@ -14,7 +14,7 @@ from ..errors import require
 from ..papers.registry import papers as all_papers
 from .common import emit, open_store, paper_named
 from .figure_command import command
-from .reproducing import News, Tell, finish, own_overrides, units
+from .reproducing import News, Tell, finish, judged, own_overrides, units
 
 TITLE = "sorites: what reproduces"
 
@@ -29,7 +29,7 @@ def execute(options: Any) -> int:
     claims = [claim for paper in papers for claim in paper.claims().values()]
     figures = [each for paper in papers for each in paper.figures().values() if options.paper or not each.apart]
     names = ("scale", "overrides", "store", "quiet", "out")
-    setting = SimpleNamespace(**{name: getattr(options, name) for name in names})
+    setting = SimpleNamespace(judge=judged, **{name: getattr(options, name) for name in names})
 
     def words(figure: Any) -> str:
         return command(figure, SimpleNamespace(scale=options.scale, overrides=own_overrides(figure, setting)))

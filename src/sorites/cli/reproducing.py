@@ -1,4 +1,5 @@
-"""The work of `sorites reproduce`: claims judged and figures drawn, here or in several processes, each told at once."""
+"""The work of `sorites reproduce` and `verify`: claims judged and figures drawn, here or in several processes, each
+told at once."""
 
 import dataclasses
 import threading
@@ -93,8 +94,7 @@ def finish_unit(ids: list[str], setting: Any, tell: Tell) -> tuple[int, int]:
             running.id, running.note, running.compiled, begun = id, "", 0.0, time.perf_counter()
             tell(("started", id, None))
             if id in claims:
-                record = judged(claims[id], setting, store)
-                outcome = record["verdict"]
+                record, outcome = setting.judge(claims[id], setting, store)
             else:
                 record, outcome = drawn(figures[id], setting, store)
             running.id = None
@@ -150,15 +150,15 @@ def own_overrides(figure: Any, setting: Any) -> dict[str, str]:
     return {name: value for name, value in setting.overrides.items() if name in known}
 
 
-def judged(claim: Any, setting: Any, store: Any) -> dict[str, Any]:
-    """The verdict, from the store if the same source judged the same parameters."""
+def judged(claim: Any, setting: Any, store: Any) -> tuple[dict[str, Any], str]:
+    """The verdict's record and its word, from the store if the same source judged the same parameters."""
     parameters = dataclasses.asdict(override(claim.parameters(setting.scale), setting.overrides))
     last = store.last_verdict(claim.id)
     plain = {name: list(value) if isinstance(value, tuple) else value for name, value in parameters.items()}
     source = code(claim.paper, claim.check)
     wanted = {"source": source, "scale": setting.scale, "parameters": plain}
     if last and all(last.get(name) == value for name, value in wanted.items()):
-        return {name: value for name, value in last.items() if name not in ("source", "created")}
+        return {name: value for name, value in last.items() if name not in ("source", "created")}, last["verdict"]
     record = verify(claim, setting.scale, setting.overrides, store).record()
     store.put_verdict(record | {"source": source})
-    return record
+    return record, record["verdict"]

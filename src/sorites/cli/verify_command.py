@@ -1,15 +1,21 @@
 """sorites verify [ID ...] [--paper SLUG] [--<parameter> VALUE ...]"""
 
 import dataclasses
+import os
+from collections import Counter
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 from ..errors import SpecError, require
 from ..ledger import Verdict, anywhere, verify, verify_at
 from ..papers.registry import code
 from .common import all_claims, console, emit, forget_programs, nearest, open_store, paper_named, progress
+from .reproduce_command import telling
+from .reproducing import finish, units
 
 MOST = 100_000  # sizes of one claim
+MANY = 8  # claims from which on a second process pays
 MARKS = {
     "holds": "[green]✓ holds[/green]",
     "fails": "[red]✗ fails[/red]",
@@ -25,16 +31,9 @@ def execute(options: Any) -> int:
         options.anywhere is None or (1 <= options.anywhere <= MOST and not options.overrides),
         f"--anywhere draws 1 to {MOST:,} sizes: anywhere={options.anywhere}; use such a number, and no other parameter",
     )
-    store, verdicts = open_store(options), []
-    with progress(options) as title:
-        for number, claim in enumerate(chosen, start=1):
-            title(f"{number}/{len(chosen)} {claim.id}")
-            if number > 1 and claim.paper != chosen[number - 2].paper:
-                forget_programs()
-            source = code(claim.paper, claim.check)
-            for verdict in judged(claim, options, store):
-                verdicts.append(verdict)
-                store.put_verdict(verdict.record() | {"source": source})
+    jobs = (min(2, os.cpu_count() or 1) if len(chosen) > MANY else 1) if options.jobs is None else options.jobs
+    require(jobs >= 1, f"work needs at least one process: jobs={jobs}; use 1 or more")
+    verdicts = one_by_one(chosen, options) if jobs == 1 else side_by_side(chosen, options, jobs)
     taken = emit(options, [verdict.record() for verdict in verdicts])
     if not taken:
         console(options).print(table(verdicts))
@@ -43,8 +42,55 @@ def execute(options: Any) -> int:
     return 1 if bad else 0
 
 
+def one_by_one(chosen: list[Any], options: Any) -> list[Verdict]:
+    store, verdicts = open_store(options), []
+    with progress(options) as title:
+        for number, claim in enumerate(chosen, start=1):
+            title(f"{number}/{len(chosen)} {claim.id}")
+            if number > 1 and claim.paper != chosen[number - 2].paper:
+                forget_programs()
+            verdicts += measured(claim, options, store)[0]
+    return verdicts
+
+
+def side_by_side(chosen: list[Any], options: Any, jobs: int) -> list[Verdict]:
+    """In several processes; told in the order that was asked for."""
+    open_store(options)  # refused here, where it cannot be written
+    names = ("scale", "overrides", "store", "quiet", "anywhere", "seed")
+    setting = SimpleNamespace(judge=measured, **{name: getattr(options, name) for name in names})
+    gathered = Gathered(len(chosen))
+    with telling(gathered, options) as tell:
+        finish(units(chosen, []), setting, jobs, tell)
+    return [verdict for claim in chosen for verdict in gathered.done[claim.id]]
+
+
+class Gathered:
+    """What the processes have said so far."""
+
+    def __init__(self, count: int):
+        self.count = count
+        self.notes: dict[str, str] = {}
+        self.done: dict[str, list[Verdict]] = {}
+
+    def finished(self, id: str, verdicts: list[Verdict]) -> None:
+        self.notes.pop(id, None)
+        self.done[id] = verdicts
+
+    def noted(self, id: str, note: str) -> None:
+        self.notes[id] = note
+
+
+def measured(claim: Any, options: Any, store: Any) -> tuple[list[Verdict], str]:
+    """One verdict, or one for each drawn size, each stored at once; and how often each word was said."""
+    source, found = code(claim.paper, claim.check), []
+    for verdict in judged(claim, options, store):
+        store.put_verdict(verdict.record() | {"source": source})
+        found.append(verdict)
+    words = Counter(verdict.verdict for verdict in found)
+    return found, ", ".join(word if count == len(found) == 1 else f"{count} {word}" for word, count in words.items())
+
+
 def judged(claim: Any, options: Any, store: Any) -> Iterator[Verdict]:
-    """One verdict, or one for each drawn size."""
     if options.anywhere is None:
         yield verify(claim, options.scale, options.overrides, store)
         return
