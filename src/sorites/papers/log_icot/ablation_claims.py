@@ -61,8 +61,8 @@ def _ablated(size: Ablated, lab: Lab) -> Evidence:
     return Evidence(
         (
             enough(_right(whole), size.seeds, "all in place"),
-            at_most("no mask: seeds with all answers right", _right(bare), BROKEN * size.seeds),
-            at_least("no mask: weight of sibling and parent over that of the children, medians", float(np.median(kin) / np.median(own)), SHARE),
+            _lost("no mask: seeds with all answers right", _right(bare), size),
+            at_least("no mask: weight of sibling and parent over that of the children after stage 1, medians", float(np.median(kin) / np.median(own)), SHARE),
             shown("causal mask: seeds with all answers right", None, _right(causal)),
             equal("rounded: largest change of layer 1 by later stages", 0, float(_moved(whole).max()), 0),
             at_least("not rounded: largest change of layer 1 by later stages, median over seeds", float(np.median(_moved(loose))), 0.5),
@@ -77,9 +77,16 @@ def _ablated(size: Ablated, lab: Lab) -> Evidence:
             "Why it breaks is arithmetic: a thought is the product of its children and also of its sibling and its parent, so a signal of the "
             "order 2c/N^2 falls on four keys. At first the four weights were to agree within a quarter, and siblings without rounding to part by the "
             "noise of their own step alone; one run at n=12, k=4 had 3/4 and 29 times that noise, for later stages move what is not rounded.",
+            "Until sizes were drawn anywhere, weights were compared after the last stage, where later stages have moved them (a quarter at n=8, k=8), "
+            "and two levels were said to lose the answer too: at n=9, k=4, K=7 it was right in 6 of 7 seeds.",
             "9 of 10 seeds hold; fewer fail only where 9 of 10 would give them in less than 1 of 100,000 runs, and are else inconclusive.",
         ),
     )  # fmt: skip
+
+
+def _lost(name: str, right: int, size: Ablated) -> Comparison:
+    """With three levels or more the answer is lost; with two a thought that reads zeros may still have the right sign."""
+    return at_most(name, right, BROKEN * size.seeds) if size.sparsity >= 8 else shown(name, None, right)
 
 
 def _moved(result: Trained) -> np.ndarray:
@@ -89,11 +96,11 @@ def _moved(result: Trained) -> np.ndarray:
 
 
 def _weights(result: Trained, size: AlgorithmOne) -> tuple[np.ndarray, np.ndarray]:
-    """Weights at siblings and parents, and at children, of the thoughts of level 1."""
+    """Weights at siblings and parents, and at children, of the thoughts of level 1, after stage 1."""
     task, kin, own = size.task(), [], []
     first = task.layout.ends[1] - task.layout.inputs
     for index, secret in enumerate(result.history.secrets):  # pyright: ignore
-        weight = np.asarray(result.model(index).weights[0])  # pyright: ignore
+        weight = np.asarray(result.model(index, 1).weights[0])  # pyright: ignore
         kin.append(np.take_along_axis(weight, relatives(task, secret)[:first], axis=1))
         own.append(np.take_along_axis(weight, np.asarray(task.children(secret))[:first], axis=1))
     return np.concatenate(kin), np.concatenate(own)
@@ -145,8 +152,8 @@ RANGES = {
 CLAIMS = (
     Claim(
         "LI-29", PAPER, "Def. 1 and Algorithm 1, ablations", "finite",
-        "Without the level mask a thought's sibling and parent, whose product it is too, get weights like its children's, and the answer is "
-        "lost; without rounding later stages move trained layers, and the answer is lost too.",
+        "Without the level mask a thought's sibling and parent, whose product it is too, get weights like its children's, and in a tree of three "
+        "levels the answer is lost; without rounding later stages move trained layers, and the answer is lost too.",
         {"tiny": Ablated(12, 4, 6.0, 40_000, seeds=4), "quick": Ablated(), "paper": Ablated(30, 16, 7.0, 150_000, seeds=20)}, _ablated,
         domain=Domain(RANGES, where=settled, because=WHERE), revised=True,
     ),
