@@ -13,7 +13,6 @@ from ...training import Lab
 from .setting import PAPER
 from .three_steps import DECOUPLED, RECIPES, TINY, Outcome, Recipe, learned
 
-
 HALFWAY = 0.75  # from chance to all right
 NEAR = (
     "Even attention that looks everywhere alike tells a little of a short sequence: at n=19, k=5 frozen attention had 0.601 of the thoughts "
