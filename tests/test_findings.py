@@ -174,3 +174,42 @@ def test_speed_beside_pytorch(monkeypatch):
     bare = [[cell.removesuffix(" s") for cell in row] for row in told]
     for row in recorded:
         assert row in bare, row
+
+
+def test_claims_at_sizes_drawn_anywhere():
+    """None fails, at most a tenth is undecided, and the README has the counts."""
+    seeds = json.loads((ROOT / "results" / "anywhere.json").read_text())["seeds"]
+    words = " ".join(README.split())
+    for found in seeds.values():
+        counts = found["verdicts"]
+        assert "fails" not in counts
+        assert found["share inconclusive"] <= 0.1
+        said = f"of {sum(counts.values())} verdicts {counts['holds']} hold, none fails, {counts['inconclusive']} are"
+        assert said in words
+
+
+def test_the_map_and_the_gpt_of_the_atlas():
+    from sorites.papers.atlas.findings import findings
+    from sorites.papers.atlas.tables import summary
+    from sorites.store.tables import read_tables
+
+    folder, words = ROOT / "results" / "figures" / "atlas", " ".join(README.split())
+    counts = {row["labels"][0]: row["solved"] for row in summary(read_tables(folder / "gpt-icot"))}
+    assert (
+        f"no thoughts {counts['absent']}, padded thoughts {counts['padded']}, ICoT {counts['icot']}, Log-ICoT "
+        f"{counts['log-icot']}, teacher forcing and then Log-ICoT {counts['forced, then log-icot']}:" in words
+    )
+    said = findings({"cells-quick": read_tables(folder / "cells-quick")})[0]
+    taught, control = said.replace(" (95 %)", "").split(";")
+    assert f"{taught}; on shuffled labels {control.split('labels ')[1].split(' members')[0]}." in words
+
+
+def test_faults_bits_and_inputs_that_were_tried():
+    """What is recorded of the tortures: nothing is left unmended."""
+    found = json.loads((ROOT / "results" / "torture.json").read_text())
+    mutants, explained = found["mutants"], (ROOT / "torture" / "survivors.md").read_text()
+    lived = mutants["explained in torture/survivors.md"]
+    assert mutants["faults drawn"] == mutants["died with the tests that were then written"] + len(lived) == 80
+    assert all(f"`{case}`" in explained for case in lived)
+    assert found["audit"]["died"] == found["audit"]["faults that still stand"]
+    assert found["flips"]["after the mends"]["failures"] == []
