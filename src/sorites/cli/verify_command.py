@@ -15,7 +15,7 @@ from .reproduce_command import telling
 from .reproducing import finish, units
 
 MOST = 100_000  # sizes of one claim
-MANY = 8  # claims from which on a second process pays
+MANY = 8  # claims up to which one process is enough: another takes seconds to start
 MARKS = {
     "holds": "[green]✓ holds[/green]",
     "fails": "[red]✗ fails[/red]",

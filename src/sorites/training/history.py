@@ -98,7 +98,7 @@ class History:
             names = [name for name in stored.files if name != LISTED]
             listed = stored[LISTED].tolist() if LISTED in stored.files else names  # older files have no list
             require(
-                names == listed,
+                {*names} == {*listed},
                 f"a history holds what it lists: {path} lacks {sorted({*listed} - {*names})}; save it again",
             )
             fields = {name: stored[name] for name in names if not name.startswith("metric:")}

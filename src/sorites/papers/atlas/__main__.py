@@ -12,7 +12,6 @@ beside it, in gpt-icot-quick), and the findings of docs/site/atlas.md anew.
 import argparse
 import json
 import os
-import platform
 import sys
 import time
 from collections.abc import Iterator
@@ -20,14 +19,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import equinox
-import jax
 import numpy as np
-import optax
 
 from ...aside import aside
 from ...errors import SpecError
 from ...ledger import override
+from ...store.provenance import provenance
 from ...training.lab import PLAIN
 from .settings import SIZES
 from .trials import Columns, expected, joined, tried
@@ -59,22 +56,17 @@ def main() -> None:
         parser.error(str(refusal))
 
 
-def _origin() -> dict[str, Any]:
-    """Where and how this is trained; the record keeps it."""
-    versions = {module.__name__: module.__version__ for module in (jax, equinox, optax, np)}
-    device = f"{jax.devices()[0].device_kind}, {os.cpu_count()} processors"
-    command = "python -m sorites.papers.atlas " + " ".join(sys.argv[1:])
-    return {"device": device, "versions": {"python": platform.python_version(), **versions}, "command": command}
-
-
 def place(folder: Path, labels: tuple[str, ...]) -> Path:
     return folder / ("--".join(label.replace(" ", "-").replace(",", "") for label in labels) + ".npz")
 
 
 def train(name: str, size, folder: Path, seconds: float) -> None:
     folder.mkdir(parents=True, exist_ok=True)
+    made = provenance()
+    about = {"device": made["device"]["kind"], "versions": {"python": made["python"], **made["versions"]},
+             "command": "python -m sorites.papers.atlas " + " ".join(sys.argv[1:])}  # fmt: skip
     with aside(folder / "about.json") as draft:
-        draft.write_text(json.dumps(_origin()) + "\n")
+        draft.write_text(json.dumps(about) + "\n")
     begun, elsewhere = time.perf_counter(), 0
     for arm in sorted(size.arms(), key=expected, reverse=True):
         path, here, used = place(folder, arm.labels), time.perf_counter(), sum(os.times()[:4])
