@@ -67,6 +67,18 @@ def test_a_resumed_ensemble_equals_an_unbroken_one(run, tmp_path, lanes):
     assert not path.exists()
 
 
+@pytest.mark.parametrize("lanes", ["together", "apart"])
+def test_a_kill_after_every_checkpoint_costs_nothing(run, tmp_path, lanes):
+    """Also after the last of a stage, and after the last of all, where nothing is left to train."""
+    whole = train(run, SEEDS, lanes, chunk=1)
+    chunks = len(whole.history.step)
+    for _ in range(chunks):
+        here = Checkpoint(tmp_path / "here.npz", "me", 0)
+        with pytest.raises(Killed):
+            train(run, SEEDS, lanes, chunk=1, progress=killed_after(1), checkpoint=here)
+    same(whole, train(run, SEEDS, lanes, chunk=1, checkpoint=Checkpoint(tmp_path / "here.npz", "me", 0)))
+
+
 @pytest.mark.parametrize(("place", "bit"), [(8, 0), (10, 5), (6, 7), (28, 0)])
 def test_a_spoilt_file_begins_anew(run, tmp_path, place, bit):
     """Bits of the last entry in the zip's directory: a cipher, another method, a later version, a longer name."""

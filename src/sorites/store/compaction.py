@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from .folder import ALONG, MODEL, TASKS, Damaged, Folder, read_folder, settle, write_aside
+from .frames import tables_of
 from .gather import gather
 from .loading import load
 from .reservation import reserved
-from .store import Store, tables_of
+from .store import Store
 from .weights import arrays_bytes, arrays_from
 
 MOST = 16_384  # members of a folder

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..errors import require
 from ..training import History
+from .folder import TABLES
 
 if TYPE_CHECKING:
     import polars
@@ -35,6 +36,12 @@ def shapes(history: History) -> dict[str, Any]:
         "metrics": {name: list(values.shape[2:]) for name, values in history.metrics.items()},
         "secret": None if secrets is None else {"shape": list(secrets.shape[1:]), "dtype": str(secrets.dtype)},
     }
+
+
+def tables_of(ids: list[str], history: History) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """What a folder keeps of a history: its part of meta.json, and its tables."""
+    meta = {"shapes": shapes(history), "solved": int((history.solved_at >= 0).sum())}
+    return meta, dict(zip(TABLES, (history_bytes(ids, history), members_bytes(ids, history)), strict=True))
 
 
 def history_bytes(ids: Sequence[str], history: History) -> bytes:

@@ -1,6 +1,5 @@
 """The store: what was trained is never trained again, and nothing stored is ever changed."""
 
-import itertools
 import os
 import shutil
 import time
@@ -9,9 +8,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from ..errors import require
@@ -21,7 +17,6 @@ from .folder import (
     ALONG,
     ARRAYS,
     MODEL,
-    TABLES,
     TASKS,
     Damaged,
     Folder,
@@ -31,10 +26,11 @@ from .folder import (
     settle,
     write_aside,
 )
-from .frames import history_bytes, members_bytes, require_packages, shapes
+from .frames import require_packages, tables_of
 from .gather import Kept, Place, gather
+from .groups import distinct, evenly, require_alike, secrets_of
 from .identity import Identity, identities, kept_identity, spec_record
-from .loading import Loaded, load, load_member, secret_of
+from .loading import Loaded, load, load_member
 from .provenance import provenance
 from .reservation import reserved
 from .spec import describe, large_arrays
@@ -84,7 +80,7 @@ class Store:
         was killed goes on from its checkpoint."""
         require(len(seeds) > 0, "an ensemble needs at least one seed: seeds=0; use 1 or more")
         each = [runs] * len(seeds) if isinstance(runs, Run) else list(runs)
-        _require_alike(each)
+        require_alike(each)
         group = group if group is not None else (FEW if each[0].model.weights_count > LARGE else GROUP)
 
         def missing(places: list[int], name: str) -> Kept:
@@ -102,7 +98,7 @@ class Store:
 
         members = identities(runs, seeds)
         kept = self._complete(members, each, group, missing, tuple(keep))
-        return Trained(kept.history, kept.models, _secrets(each, seeds), along=kept.along)
+        return Trained(kept.history, kept.models, secrets_of(each, seeds), along=kept.along)
 
     def histories(
         self,
@@ -116,12 +112,11 @@ class Store:
         What is stored without weights is enough here, and `train` does not count it as stored."""
         require(len(seeds) > 0, "an ensemble needs at least one seed: seeds=0; use 1 or more")
         each = [runs] * len(seeds) if isinstance(runs, Run) else list(runs)
-        _require_alike(each)
+        require_alike(each)
 
         def missing(places: list[int], name: str) -> Kept:
-            checkpoint = Checkpoint(self.root / "checkpoints" / f"{name}.npz", name)
             chosen, numbers = [each[place] for place in places], [seeds[place] for place in places]
-            trained = train(chosen, numbers, lanes, progress=progress, checkpoint=checkpoint)
+            trained = train(chosen, numbers, lanes, progress=progress, checkpoint=self._checkpoint(name))
             return Kept(trained.history, trained.models if weights else None, {})
 
         return self._complete(identities(runs, seeds), each, len(seeds), missing, (), weights).history
@@ -227,9 +222,10 @@ class Store:
         require(group >= 1, f"a group has at least one member: group={group}; use 1 or more")
         require_packages()
         found = self._load({member.id for member in members}, runs[0], keep, weights)
+        self._drop_noted(set(found), keep, weights)
         self.taken += len(found)
         absent = {member.id: place for place, member in enumerate(members) if member.id not in found}
-        for places in _even(list(absent.values()), group):
+        for places in evenly(list(absent.values()), group):
             open_aside(self.root, "probe").rmdir()  # a store that cannot be written says so before the training
             with reserved(self.root, [members[place].id for place in places]):
                 mine = {members[place].id for place in places}
@@ -249,6 +245,14 @@ class Store:
 
     def _checkpoint(self, name: str) -> Checkpoint:
         return Checkpoint(self.root / "checkpoints" / f"{name}.npz", name)
+
+    def _drop_noted(self, ids: set[str], keep: tuple[int, ...], weights: bool) -> None:
+        """Checkpoints of groups that are stored: a kill may come between the write and the drop."""
+        noted = {path.name.split(".")[0] for path in (self.root / "checkpoints").glob("*")}
+        for folder in self._known.values() if noted else ():
+            name = folder.path.name.split("-")[0]
+            if name in noted and folder.holds(keep, weights) and ids.issuperset(folder.ids):
+                self._checkpoint(name).drop()
 
     def _load(self, wanted: set[str], run: Run, keep: tuple[int, ...], weights: bool = True) -> dict[str, Place]:
         """The stored members among those wanted; what is damaged counts as not stored."""
@@ -274,7 +278,7 @@ class Store:
             tables[MODEL] = models_bytes(kept.models)
         if kept.along:
             extra["kept"], tables[ALONG] = sorted(kept.along), along_bytes(kept.along)
-        if arrays := large_arrays([stage.task for run in _distinct(runs) for stage in run.stages]):
+        if arrays := large_arrays([stage.task for run in distinct(runs) for stage in run.stages]):
             tables[TASKS] = arrays_bytes(arrays)
         aside = write_aside(self.root, spec_record(members), {**provenance(seconds), **extra}, tables)
         sound = [folder for folder in self.folders() if folder.holds(list(kept.along), weights)]
@@ -288,35 +292,3 @@ class Store:
         self._known.pop(path, None)
         self._damaged.add(path)
         warnings.warn(f"{damage}; its members count as not stored: see `sorites runs check`", stacklevel=4)
-
-
-def tables_of(ids: list[str], history: History) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """What a folder keeps of a history: its part of meta.json, and its tables."""
-    meta = {"shapes": shapes(history), "solved": int((history.solved_at >= 0).sum())}
-    return meta, dict(zip(TABLES, (history_bytes(ids, history), members_bytes(ids, history)), strict=True))
-
-
-def _secrets(runs: list[Run], seeds: Sequence[int]) -> Any:
-    """What each member had to find: it follows from run and seed, so it is not stored."""
-    drawn = [secret_of(run.task, seed) for run, seed in zip(runs, seeds, strict=True)]
-    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *drawn)
-
-
-def _require_alike(runs: list[Run]) -> None:
-    """The ensemble's own rule, needed here because stored members never reach it."""
-    static = [eqx.filter(run, eqx.is_array_like, inverse=True) for run in _distinct(runs)]
-    require(
-        all(eqx.tree_equal(other, static[0]) is True for other in static[1:]),
-        "the runs of one ensemble differ in arrays only (rates, weights, masks); train the others apart",
-    )
-
-
-def _distinct(runs: list[Run]) -> list[Run]:
-    return list({id(run): run for run in runs}.values())
-
-
-def _even(places: list[int], group: int) -> list[list[int]]:
-    """Groups of at most that many, as equal as can be: a group of another size is another program."""
-    count = -(-len(places) // group)
-    ends = [len(places) * index // count for index in range(count + 1)] if count else [0]
-    return [places[start:end] for start, end in itertools.pairwise(ends)]

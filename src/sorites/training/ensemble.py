@@ -193,11 +193,13 @@ def _chunks(hosted: Hosted, members: Member, clock: Clock, start: Standing | Non
         active, first = start.active, start.segments
         whole = len(active) == count
         running, here = (members, plan) if whole else (take(members, active), take(alone(plan, taught), active))
+        if first >= segments or _finished(running).all():
+            return  # noted at its end
         taught = taught if whole else 0
         running, _ = _one_by_one(here, running, Now(taught, False, 0), chunk, lanes)  # compile: time is for training
         members = running if whole else put(members, active, running)
     while first < segments:
-        finished = np.asarray(running.left) | np.asarray(running.diverged)
+        finished = _finished(running)
         if finished.all():
             return
         keep = active[~finished]
@@ -215,6 +217,10 @@ def _chunks(hosted: Hosted, members: Member, clock: Clock, start: Standing | Non
         first = end
         if clock.out:
             return
+
+
+def _finished(members: Member) -> np.ndarray:
+    return np.asarray(members.left) | np.asarray(members.diverged)
 
 
 def _bare(stage: Stage) -> Stage:
