@@ -19,7 +19,8 @@ from sorites.papers.kim_suzuki import (
     published_claims,
     tree_claims,
 )
-from sorites.papers.kim_suzuki.log_step_claims import LogSteps, chance, law
+from sorites.papers.kim_suzuki.log_step_claims import LogSteps
+from sorites.papers.kim_suzuki.log_step_law import chance, law
 from sorites.papers.kim_suzuki.one_step_claims import Augmented
 from sorites.papers.registry import papers
 from sorites.statistics import Slope

@@ -9,7 +9,8 @@ from ...ledger import Among, Between, Claim, Comparison, Domain, Evidence, Power
 from ...theory import rounding, tree_law
 from ...training import Lab
 from ..seed_checks import JUDGED, LIKELY, RADII, UNLIKELY, survived
-from .log_step_claims import WORKING, chance, law
+from .log_step_claims import WORKING
+from .log_step_law import chance, law
 from .setting import PAPER
 from .theorems import LogSteps, trained
 
