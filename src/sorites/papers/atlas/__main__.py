@@ -64,7 +64,7 @@ def train(name: str, size, folder: Path, seconds: float) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     made = provenance()
     about = {"device": made["device"]["kind"], "versions": {"python": made["python"], **made["versions"]},
-             "command": "python -m sorites.papers.atlas " + " ".join(sys.argv[1:])}  # fmt: skip
+             "command": "python -m sorites.papers.atlas " + " ".join(sys.argv[1:]).replace(str(folder.parent), "OUT")}  # fmt: skip
     with aside(folder / "about.json") as draft:
         draft.write_text(json.dumps(about) + "\n")
     begun, elsewhere = time.perf_counter(), 0

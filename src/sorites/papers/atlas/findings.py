@@ -44,7 +44,7 @@ def _map(rows: list[Row]) -> str:
     """How many cells work, and that nothing is learned where there is nothing to learn."""
     taught = [row for row in rows if row["labels"][2] != SHUFFLED]
     works, never = sum(row["low"] > 0.5 for row in taught), sum(row["solved"] == 0 for row in taught)
-    said = f"{works} of {len(taught)} cells bring most of their {rows[0]['members']} members to the goal (95 %), {never} bring none"
+    said = f"{works} of {len(taught)} cells bring most of their {rows[0]['members']} members to the goal, {never} bring none"
     control = [row for row in rows if row["labels"][2] == SHUFFLED]
     if not control:
         return f"{said}."
@@ -70,7 +70,7 @@ def _against(rows: list[Row], size: Matrix, one: str, other: str) -> str:
 
 def find_icot(frames: Frames, size: Internalising) -> str:
     rows = {row["labels"][0]: row for row in summary(frames)}
-    said = f"One pass, at the goal (95 %): {'; '.join(map(_told, rows.values()))}"
+    said = f"One pass, at the goal (95 % intervals in brackets): {'; '.join(map(_told, rows.values()))}"
     if not {"log-icot", "padded"} <= set(rows):
         return f"{said}."
     staged, answer = rows["log-icot"], rows["padded"]
@@ -93,7 +93,7 @@ def find_rl(frames: Frames, size: Rewarded) -> str:
     scratch = [row for labels, row in rows.items() if labels[1] == "from scratch"]
     later = [row for labels, row in rows.items() if labels[1] != "from scratch"]
     said = "; ".join(f"{row['labels'][0]} {_count(row)}{_price(row)}" for row in scratch)
-    found = f"LEGO's decoder from scratch, own answers at the goal (95 %): {said}."
+    found = f"LEGO's decoder from scratch, own answers at the goal (95 % intervals in brackets): {said}."
     if not later:
         return found
     # Who reached the goal while it was still taught by forcing owes nothing to what came after.
