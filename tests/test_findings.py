@@ -228,3 +228,21 @@ def test_faults_bits_and_inputs_that_were_tried():
     assert all(f"`{case}`" in explained for case in lived)
     assert found["audit"]["died"] == found["audit"]["faults that still stand"]
     assert found["flips"]["after the mends"]["failures"] == []
+
+
+def test_what_a_sweep_costs():
+    found = json.loads((ROOT / "results" / "sweeps.json").read_text())
+    words = (ROOT / "docs" / "sweeps.md").read_text()
+    few, many, store = found["cpu"]["rows"]
+    for name, position in (("cpu", 0), ("h200", 1)):
+        rows = found[name]["rows"]
+        for row, label in zip(rows, ("| 1,000 members", "| 10,000 members"), strict=False):
+            cells = next(line for line in words.splitlines() if line.startswith(label)).split("|")[2:4]
+            assert cells[position].strip() == f"{row['first sweep, compiling']:.1f} s"
+        assert f"{rows[0]['of one sweep, inside train']:.2f} + {rows[0]['outside']:.2f} s" in words
+    assert few["solved"] == found["h200"]["rows"][0]["solved"]
+    assert many["solved"] == found["h200"]["rows"][1]["solved"]
+    assert f"{few['outside'] / few['of one sweep, inside train']:.0%}".replace("%", " %") in words
+    assert f"lists in {store['list']:.2f} s" in words
+    assert f"evaluations in {store['query history']:.2f} s; `runs compact` takes {store['compacting']:.1f} s" in words
+    assert f"it is {store['list, compact']:.2f} and {store['query history, compact']:.2f} s" in words
