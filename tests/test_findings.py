@@ -47,7 +47,7 @@ def test_whole_budgets_of_wen():
     assert {
         m["seed"] for m in MEMBERS if (m["shape"], m["chain"], m["sparsity"]) == ("4L4H", False, 4) and m["solved"]
     } == {0}
-    assert f"at all three rates ({times[0]:,} to {times[-1]:,})" in README
+    assert f"at all three rates ({times[0]:,} to {times[-1]:,};" in README
     assert f"k = 1 to 3 in {counted('2L2H', False, 1, 2, 3)} and k = 4 in {counted('2L2H', False, 4)}" in README
     identity = ("shape", "chain", "sparsity", "seed", "rate")
     again = {tuple(member[name] for name in identity): member for member in WEN["repeated"]}
