@@ -227,7 +227,12 @@ def test_faults_bits_and_inputs_that_were_tried():
     assert mutants["faults drawn"] == mutants["died with the tests that were then written"] + len(lived) == 80
     assert all(f"`{case}`" in explained for case in lived)
     assert found["audit"]["died"] == found["audit"]["faults that still stand"]
-    assert found["flips"]["after the mends"]["failures"] == []
+    for name in ("flips", "kills"):
+        assert found[name]["after the mends"]["failures"] == []
+    kills = [found["kills"][name] for name in ("first run", "after the mends")]
+    assert kills[0]["kills"] >= 1000
+    assert kills[0]["failures"] == sum(len(each["cases"]) for each in kills[0]["found"])
+    assert kills[1]["members compared"] == kills[1]["equal to the last bit"]
 
 
 def test_what_a_sweep_costs():
