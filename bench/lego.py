@@ -73,7 +73,10 @@ def theirs(length: int, count: int, steps: int) -> dict:
 
     from sorites.tasks.actions import action_named
 
-    table = torch.as_tensor(np.asarray(action_named("S5").table))
+    if torch.cuda.is_available():
+        torch.set_default_device("cuda")
+        torch.backends.cuda.matmul.allow_tf32 = True  # as JAX multiplies by default
+    table = torch.tensor(np.asarray(action_named("S5").table))
     actions, values = table.shape
     model = torch_lego.Decoder(VARIABLES + actions + values + 1, 64, 256, 2, 1024)
     seconds = {}
@@ -83,6 +86,7 @@ def theirs(length: int, count: int, steps: int) -> dict:
     clauses = torch_lego.sentences(count, length, VARIABLES, table)
     begun = time.perf_counter()
     torch_lego.rollout(model, clauses, length)
+    torch_lego.finish()
     spent = time.perf_counter() - begun
     return {"rollout": {"seconds": spent}, "training": {name: taken / steps for name, taken in seconds.items()}}
 

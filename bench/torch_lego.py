@@ -62,7 +62,14 @@ def train(
         optimiser.zero_grad()
         (loss / batch).backward()
         optimiser.step()
+    finish()
     return time.perf_counter() - begun
+
+
+def finish() -> None:
+    """What was asked of a GPU is done."""
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
 
 
 @torch.no_grad()
