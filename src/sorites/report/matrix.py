@@ -57,7 +57,8 @@ def section(frames: Frames, name: str = "cells", title: str = "Which teaching wo
     return (
         f'<section class="matrix" aria-label="{escape(title)}"><style>{_asset("matrix.css")}</style>'
         f"{_switch(name)}"
-        f'<div class="scroll"><table><thead><tr><th scope="col">task<small>model</small></th>{heads}</tr></thead>'
+        f'<div class="scroll"><table style="--across: {len(across)}">'
+        f'<thead><tr><th scope="col">task<small>model</small></th>{heads}</tr></thead>'
         f'<tbody>{body}</tbody></table></div><p class="line" hidden>{HINT}</p>'
         '<div class="panel" role="region" aria-label="The chosen cell" aria-live="polite" hidden></div>'
         f'{_refusals(cells)}<script type="application/json">{data}</script>'
