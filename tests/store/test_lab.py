@@ -214,7 +214,8 @@ def test_a_training_killed_twice_ends_as_if_it_had_not_been(tmp_path, which):
 
 
 def test_a_kill_between_a_group_and_its_checkpoint_leaves_nothing(tmp_path, run):
-    """The group is stored, its checkpoint not yet dropped: whoever asks for it next drops it, and no other's."""
+    """The group is stored, its checkpoint not yet dropped: whoever asks for it next drops it, and no other's; a later
+    one of the same members is of a training that asked for more and was killed."""
     store = Store(tmp_path)
     store.train(run, [1, 2])
     (folder,) = store.folders()
@@ -222,6 +223,10 @@ def test_a_kill_between_a_group_and_its_checkpoint_leaves_nothing(tmp_path, run)
     place.mkdir(exist_ok=True)
     for name in (f"{folder.path.name}.npz", f"{folder.path.name}.npz.123", "another.npz"):
         (place / name).write_bytes(b"")
+    Store(tmp_path).train(run, [1, 2])
+    assert len(list(place.iterdir())) == 3
+    for path in place.iterdir():
+        os.utime(path, (0, 0))
     Store(tmp_path).train(run, [1])  # one of the two: the other may still be asked for
     assert len(list(place.iterdir())) == 3
     Store(tmp_path).train(run, [1, 2])

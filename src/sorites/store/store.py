@@ -1,5 +1,6 @@
 """The store: what was trained is never trained again, and nothing stored is ever changed."""
 
+import contextlib
 import os
 import shutil
 import time
@@ -247,12 +248,16 @@ class Store:
         return Checkpoint(self.root / "checkpoints" / f"{name}.npz", name)
 
     def _drop_noted(self, ids: set[str], keep: tuple[int, ...], weights: bool) -> None:
-        """Checkpoints of groups that are stored: a kill may come between the write and the drop."""
-        noted = {path.name.split(".")[0] for path in (self.root / "checkpoints").glob("*")}
+        """Checkpoints older than their group, which is stored: a kill may come between the write and the drop."""
+        noted = list((self.root / "checkpoints").glob("*"))
         for folder in self._known.values() if noted else ():
-            name = folder.path.name.split("-")[0]
-            if name in noted and folder.holds(keep, weights) and ids.issuperset(folder.ids):
-                self._checkpoint(name).drop()
+            if not (folder.holds(keep, weights) and ids.issuperset(folder.ids)):
+                continue
+            name, stored = folder.path.name.split("-")[0], folder.path.stat().st_mtime_ns
+            for path in noted:
+                with contextlib.suppress(FileNotFoundError):  # somebody else's, by now
+                    if path.name.split(".")[0] == name and path.stat().st_mtime_ns <= stored:
+                        path.unlink()
 
     def _load(self, wanted: set[str], run: Run, keep: tuple[int, ...], weights: bool = True) -> dict[str, Place]:
         """The stored members among those wanted; what is damaged counts as not stored."""
