@@ -63,8 +63,9 @@ def place(folder: Path, labels: tuple[str, ...]) -> Path:
 def train(name: str, size, folder: Path, seconds: float) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     made = provenance()
+    words = ("OUT" if Path(word) == folder.parent else word for word in sys.argv[1:])
     about = {"device": made["device"]["kind"], "versions": {"python": made["python"], **made["versions"]},
-             "command": "python -m sorites.papers.atlas " + " ".join(sys.argv[1:]).replace(str(folder.parent), "OUT")}  # fmt: skip
+             "command": " ".join(("python -m sorites.papers.atlas", *words))}  # fmt: skip
     with aside(folder / "about.json") as draft:
         draft.write_text(json.dumps(about) + "\n")
     begun, elsewhere = time.perf_counter(), 0
