@@ -1,17 +1,18 @@
-"""LEGO's decoder at paper scale: what separates the actions, recursive self-training, attention maps.
+"""LEGO's decoder at paper scale: attention maps, 300 epochs, what separates the actions, recursive self-training.
 
-    python bench/lego_paper_scale.py OUT [--seconds 480] [--smoke]
+    python bench/lego_paper_scale.py OUT maps epochs fresh-residual fast-decay
+    python bench/lego_paper_scale.py OUT --smoke
 
-Needs JAX, Equinox, Optax and NumPy alone. Ensembles are trained in the order of what they tell; after `--seconds` no
-new one is begun, and one that would not fit by the time of those before it is left out. Writes ensembles.npz,
-self-training.npz, maps.npz and about.json. On a machine with polars, `python bench/lego_record.py OUT COMMIT` turns
-them into the tables under results/figures/lego/.
+Needs JAX, Equinox, Optax and NumPy alone. A part is `maps`, `epochs`, `self-training` or a way of training; each is
+trained to its end and written at once: PART.npz and PART.json. On a machine with polars,
+`python bench/lego_record.py OUT COMMIT` turns them into the tables under results/figures/lego/.
 """
 
 import argparse
 import dataclasses
 import json
 import platform
+import sys
 import time
 from pathlib import Path
 
@@ -21,78 +22,61 @@ import numpy as np
 import optax
 
 from sorites.papers.lego.arms import gathered, self_trained
-from sorites.papers.lego.grids import LARGE, SMOKE, Study, mapped, self_training
-from sorites.training import train
+from sorites.papers.lego.grids import LARGE, MAPS, SMOKE, WAYS, WHOLE, Study, mapped, over_epochs, self_training
+from sorites.training import Trained, train
 
 BEGUN = time.perf_counter()
+PARTS = ("maps", "epochs", *WAYS, "self-training")
 
 
-def elapsed() -> float:
-    return time.perf_counter() - BEGUN
-
-
-def trained(size: Study, way: str) -> tuple:
+def trained(size: Study, way: str) -> tuple[Trained, dict[str, np.ndarray]]:
     members = train(size.runs(size.arms(way)), list(range(size.seeds)) * len(size.actions), chunk=1)
     found = gathered(size, members.history)
-    for check, step in enumerate(found["step"]):
-        longest = np.median(found["values"][check, :, -1])
-        print(f"  {elapsed():6.1f} s  step {step:6d}  loss {np.median(found['loss'][check]):.2e}  all values right "
-              f"at L={size.lengths[-1]}: {longest:.2f}", flush=True)  # fmt: skip
+    last = found["values"][-1].reshape(len(size.actions), size.seeds, -1)
+    print(f"{way}, {size.steps:,} steps: all values right at L = {', '.join(map(str, size.lengths))}; "
+          f"{time.perf_counter() - BEGUN:.0f} s")  # fmt: skip
+    for action, rows in zip(size.actions, last, strict=True):
+        print(f"{action:12s}" + "  ".join(" ".join(f"{value:4.2f}" for value in seeds) for seeds in rows.T), flush=True)
     return members, found
 
 
-def table(size: Study, way: str, found: dict[str, np.ndarray]) -> None:
-    last = found["values"][-1].reshape(len(size.actions), size.seeds, -1)
-    print(f"{'':54s}" + "".join(f"  L={length:<13d}" for length in size.lengths[2:]))
-    for arm, rows in zip(size.arms(way), last, strict=True):
-        cells = "".join("  " + " ".join(f"{value:4.2f}" for value in rows[:3, 2 + i]) for i in range(rows.shape[1] - 2))
-        print(f"{arm.name:54s}{cells}", flush=True)
+def arrays(part: str, size: Study) -> dict[str, np.ndarray]:
+    if part == "maps":
+        return mapped(size, trained(size, "fresh")[0])
+    if part == "epochs":
+        ways = {way: trained(size, way)[1] for way in size.ways}
+        return {f"{way}/{field}": values for way, found in ways.items() for field, values in found.items()}
+    if part == "self-training":
+        stages = self_trained(size, size.stages, train(self_training(size), range(size.seeds)).history)
+        print({name: np.round(array.mean(axis=0), 3).tolist() for name, array in stages.items()}, flush=True)
+        return stages
+    return trained(size, part)[1]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--seconds", type=float, default=480.0)
+    parser.add_argument("parts", nargs="*", help=f"some of {', '.join(PARTS)}; default all")
     parser.add_argument("--smoke", action="store_true", help="tiny sizes, to see that everything runs")
     options = parser.parse_args()
-    size, out = SMOKE if options.smoke else LARGE, options.out
-    out.mkdir(parents=True, exist_ok=True)
-    about = {
-        "device": jax.devices()[0].device_kind,
-        "versions": {"python": platform.python_version(), "jax": jax.__version__, "equinox": equinox.__version__,
-                     "optax": optax.__version__, "numpy": np.__version__},
-        "command": f"python bench/lego_paper_scale.py OUT --seconds {options.seconds:g}" + " --smoke" * options.smoke,
-        "parameters": dataclasses.asdict(size),
-        "seconds": {},
-    }  # fmt: skip
-
-    def note(name: str, begun: float) -> None:
-        about["seconds"][name] = round(elapsed() - begun, 1)
-        (out / "about.json").write_text(json.dumps(about, indent=1) + "\n")
-
-    longest, arrays = 0.0, {}
-    for way in size.ways:
-        if longest and elapsed() + 1.05 * longest > options.seconds:
-            print(f"{way}: left out, {options.seconds:g} s would not do")
-            continue
-        begun = elapsed()
-        print(f"{way}: {len(size.actions)} actions x {size.seeds} seeds")
-        members, found = trained(size, way)
-        arrays |= {f"{way}/{field}": values for field, values in found.items()}
-        np.savez_compressed(out / "ensembles.npz", **arrays)
-        table(size, way, found)
-        if way == "fresh":
-            np.savez_compressed(out / "maps.npz", **mapped(size, members))
-        note(way, begun)
-        longest, begun = elapsed() - begun, elapsed()
-        if way == "fresh":
-            history = train(self_training(size), range(size.seeds)).history
-            stages = self_trained(size, size.stages, history)
-            shown = {name: np.round(array.mean(axis=0), 3).tolist() for name, array in stages.items()}
-            print(f"  {elapsed():6.1f} s  self-trained: {shown}", flush=True)
-            np.savez_compressed(out / "self-training.npz", **stages)
-            note("self-training", begun)
-    print(f"done in {elapsed():.1f} s on {about['device']}: {about['seconds']}")
+    if unknown := sorted({*options.parts} - {*PARTS}):
+        parser.error(f"parts are {', '.join(PARTS)}: {', '.join(unknown)}; use some of these")
+    options.out.mkdir(parents=True, exist_ok=True)
+    small = {"maps": dataclasses.replace(SMOKE, actions=SMOKE.pair), "epochs": over_epochs(SMOKE, 300, 2)}
+    sizes = small if options.smoke else {"maps": MAPS, "epochs": WHOLE}
+    for part in options.parts or PARTS:
+        begun, size = time.perf_counter(), sizes.get(part, SMOKE if options.smoke else LARGE)
+        np.savez_compressed(options.out / f"{part}.npz", **arrays(part, size))  # pyright: ignore
+        about = {
+            "device": jax.devices()[0].device_kind,
+            "versions": {"python": platform.python_version(), "jax": jax.__version__, "equinox": equinox.__version__,
+                         "optax": optax.__version__, "numpy": np.__version__},
+            "command": "python bench/lego_paper_scale.py OUT " + " ".join(sys.argv[2:]),
+            "parameters": dataclasses.asdict(size),
+            "seconds": round(time.perf_counter() - begun, 1),
+        }  # fmt: skip
+        (options.out / f"{part}.json").write_text(json.dumps(about, indent=1) + "\n")
+        print(f"{part}: {about['seconds']} s on {about['device']}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,24 +1,21 @@
 """Wen et al. at the paper's width on an accelerator, with JAX, Equinox and Optax alone (PyTorch only for its own side).
 
-    python bench/wen_paper_scale.py OUT --part throughput --seconds 230
-    python bench/wen_paper_scale.py OUT --part measure --seconds 500 --only 4 5
+    python bench/wen_paper_scale.py OUT --part throughput
+    python bench/wen_paper_scale.py OUT --part measure --only 10 --shapes 4L4H
     python bench/wen_paper_scale.py OUT --part all --smoke
 
-`measure` includes the ablation. Every job has a share of the time; an ensemble that runs out of it is right-censored
-where it stands, and what does not fit is left out and said so. Writes throughput.json, rows.json (the tables of the
-figures), ablation.json, about-*.json. On a machine with polars, `python bench/wen_record.py COMMIT OUT` turns them into
-results/.
+`measure` trains every member of a figure to its goal or to its whole budget, one shape after another, and writes each
+shape at once: rows-FIGURE-SHAPE.json. Figures 1a and 2 are `wen_whole_budget.py`'s, 5 and 11 are drawn from members of
+10. The others are throughput.json, ablation.json and about.json. On a machine with polars,
+`python bench/wen_record.py COMMIT OUT` turns them into results/.
 """
 
 import argparse
 import dataclasses
-import functools
 import json
 import platform
 import sys
-import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import equinox
@@ -37,10 +34,6 @@ from sorites.training import train
 from sorites.training.lab import Plain
 
 BEGUN = time.perf_counter()
-
-
-def left(options) -> float:
-    return options.seconds - (time.perf_counter() - BEGUN)
 
 
 def small(size):
@@ -104,43 +97,42 @@ def throughput(options) -> dict:
     return found
 
 
-SHARES = {  # seconds of training that a table may take, in the order of what it tells; compilation comes on top
-    "2b": 70, "1a": 100, "3a": 40, "2L2H": 70, "4": 120, "5": 90, "3b": 12, "8": 14, "1b": 60, "11": 60,
-    "10": 120, "9": 200,
-}  # fmt: skip
-DEVICE = threading.Lock()  # one ensemble trains while others compile
+WHOLE = ("10", "4", "3a", "1b", "9", "3b", "8")  # figures that `measure` trains, in the order of what they tell
 
 
-def measure(options) -> dict:
-    """The tables of the figures, each with the seconds it took and whether it ran to its end."""
-    tables, notes = {}, {}
+class Told(Plain):
+    """Trains to the end, and says how fast."""
 
-    def job(name: str) -> None:
-        size = small(LARGE[name]) if options.smoke else LARGE[name]
-        ensembles = {"1a": 2, "2b": 2, "2L2H": 2, "1b": 2, "4": 5, "9": 37, "10": 3}.get(name, 1)
-        cut, seconds, purse = [], [], [1.0 if options.smoke else SHARES[name], ensembles]
+    def train(self, runs, seeds, *, keep=()):
+        begun = time.perf_counter()
+        trained = train(runs, seeds, chunk=8, keep=keep)
+        print(
+            f"{len(seeds)} members in {time.perf_counter() - begun:.0f} s, {trained.pace:,.0f} sequences/s", flush=True
+        )
+        return trained
 
-        class Timed(Plain):
-            def train(self, runs, seeds, *, keep=()):
-                """What an ensemble does not use is left to those after it."""
-                with DEVICE:
-                    begun = time.perf_counter()
-                    budget = min(purse[0] / max(purse[1], 1), left(options))
-                    trained = train(runs, seeds, seconds=max(budget, 0), chunk=8, shrink=4, keep=keep)
-                    spent = time.perf_counter() - begun
-                purse[:] = purse[0] - min(budget, spent), purse[1] - 1
-                cut.append(bool(trained.history.censored.any()))
-                seconds.append(spent)
-                print(f"{name}: an ensemble in {spent:.0f} s, {trained.pace:,.0f} sequences/s", flush=True)
-                return trained
 
-        tables[name] = size.tables(Timed())
-        notes[name] = {"seconds": round(sum(seconds), 1), "ensembles cut short": sum(cut),
-                       "parameters": dataclasses.asdict(size)}  # fmt: skip
-        print(name, notes[name]["seconds"], "s,", summary(tables[name]["data"]), flush=True)
-        save(options.out / "rows.json", {"tables": dict(tables), "notes": dict(notes)})
+def parts(size, shapes: list[str] | None):
+    """(name, size) of every shape; the chain belongs to the first."""
+    if not hasattr(size, "shapes"):
+        yield "all", size
+        return
+    for shape in size.shapes:
+        if shapes is None or shape in shapes:
+            changes = {"with_chain": False} if shape != size.shapes[0] and hasattr(size, "with_chain") else {}
+            yield shape, dataclasses.replace(size, shapes=(shape,), **changes)
 
-    return {name: functools.partial(job, name) for name in options.only or SHARES}
+
+def measure(options) -> None:
+    """The tables of the figures, each with the seconds it took."""
+    for name in options.only or WHOLE:
+        for shape, size in parts(small(LARGE[name]) if options.smoke else LARGE[name], options.shapes):
+            begun = time.perf_counter()
+            tables = size.tables(Told())
+            seconds = round(time.perf_counter() - begun, 1)
+            print(name, shape, seconds, "s,", summary(tables["data"]), flush=True)
+            about = tell(options) | {"seconds": seconds, "parameters": dataclasses.asdict(size)}
+            save(options.out / f"rows-{name}-{shape}.json", {"tables": tables, "about": about})
 
 
 def summary(rows: list[dict]) -> str:
@@ -165,7 +157,7 @@ def summary(rows: list[dict]) -> str:
     return f"{len(rows)} rows"
 
 
-def ablation(options) -> dict:
+def ablation(options) -> None:
     """What the released code does and the paper does not say, one switch at a time: 1L1H with the chain, k=3."""
     fields = {"layers": 1, "heads": 1, "bits": 30, "chained": (3,), "bare": (), "budget": 500_000, "seeds": 8}
     base, rows, released = FreshData(**(PAPER_NET | fields)), [], released_code(1, 1)
@@ -184,32 +176,11 @@ def ablation(options) -> dict:
         ),
     }
 
-    def job(name: str, size: FreshData) -> None:
-        def trainer(runs, seeds):
-            with DEVICE:
-                return train(runs, seeds, seconds=1.0 if options.smoke else 50.0, chunk=8, shrink=64)
-
-        found = one_pass(small(size) if options.smoke else size, trainer)
+    for name, size in variants.items():
+        found = one_pass(small(size) if options.smoke else size, Told())
         rows.extend({"variant": name, **row} for row in found)
         print("ablation,", name, summary(found), flush=True)
         save(options.out / "ablation.json", rows)
-
-    return {f"ablation, {name}": functools.partial(job, name, size) for name, size in variants.items()}
-
-
-def run(jobs: dict, options) -> None:
-    """Every job in a thread, one ensemble at a time."""
-
-    def begin(name: str) -> None:
-        if left(options) < 20 * (not options.smoke):
-            return print(f"{name}: no time left")
-        try:
-            jobs[name]()
-        except Exception as problem:  # the other jobs go on
-            print(f"{name}: {problem!r}", flush=True)
-
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(begin, jobs))
 
 
 def save(path: Path, value) -> None:
@@ -220,16 +191,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path)
     parser.add_argument("--part", choices=("throughput", "measure", "ablation", "all"), default="all")
-    parser.add_argument("--only", nargs="*", choices=sorted(SHARES), help="these tables of `measure`")
-    parser.add_argument("--seconds", type=float, default=560.0, help="start no new work after so long")
+    parser.add_argument("--only", nargs="*", choices=sorted(WHOLE), help="these figures of `measure`")
+    parser.add_argument("--shapes", nargs="*", help="these shapes of them, as 4L4H")
     parser.add_argument("--smoke", action="store_true", help="tiny sizes: only proves that the script runs")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     tell(options)
     if options.part in ("throughput", "all"):
         throughput(options)
-    jobs = ablation(options) if options.part in ("ablation", "measure", "all") else {}
-    run(jobs | (measure(options) if options.part in ("measure", "all") else {}), options)
+    if options.part in ("ablation", "all"):
+        ablation(options)
+    if options.part in ("measure", "all"):
+        measure(options)
     print(json.dumps(tell(options)))
 
 
@@ -243,7 +216,7 @@ def tell(options) -> dict:
         "seconds": round(time.perf_counter() - BEGUN, 1),
         "precision": "float32 products are TF32 on both sides",
     }  # fmt: skip
-    save(options.out / f"about-{options.part}.json", about)
+    save(options.out / "about.json", about)
     return about
 
 

@@ -3,9 +3,9 @@
     python bench/wen_record.py COMMIT OUT [OUT ...]
     python bench/wen_record.py
 
-COMMIT is the commit that was run. Of several folders the last one that has a table counts; tables that none of them
-has stay as they were recorded. Figures 1a and 2 are made of results/wen-whole-budget/members.json, where the members of
-`bench/wen_whole_budget.py` are gathered.
+COMMIT is the commit that was run. A figure is recorded when every shape of it is there, in whichever of the folders.
+Figures 1a and 2 are made of results/wen-whole-budget/members.json, where the members of `bench/wen_whole_budget.py` are
+gathered; 5 and 11 of the members of 10.
 """
 
 import dataclasses
@@ -34,14 +34,28 @@ def write(name: str, frames: dict[str, pl.DataFrame], about: dict) -> None:
     print(HOME / name)
 
 
-def tables(out: Path, commit: str) -> None:
-    stored, origin = read(out / "rows.json"), read(out / "about-measure.json")
-    origin = {key: origin[key] for key in ("device", "versions", "command", "precision")} | {"commit": commit}
-    for name, rows in stored["tables"].items():
-        if name in ("1a", "2b", "2L2H"):  # members of whole budgets are recorded instead
+SHARED = {"5": "10", "11": "10"}  # figures that show members of another
+
+
+def tables(folders: list[Path], commit: str) -> None:
+    for name, size in LARGE.items():
+        shapes = getattr(size, "shapes", ("all",))
+        found = [path for shape in shapes for out in folders if (path := out / f"rows-{SHARED.get(name, name)}-{shape}.json").exists()]  # fmt: skip
+        if len(found) < len(shapes):
+            if found:
+                print(f"{name}: only {', '.join(path.name for path in found)} of {', '.join(shapes)}")
             continue
-        frames = {each: pl.DataFrame(part, infer_schema_length=None) for each, part in rows.items() if part}
-        write(name, frames, origin | {"note": stored["notes"][name]})
+        rows = [read(path) for path in found]
+        whole = {each: [row for part in rows for row in part["tables"].get(each, ())] for each in rows[0]["tables"]}
+        frames = {each: pl.DataFrame(part, infer_schema_length=None) for each, part in whole.items() if part}
+        if name in SHARED:
+            frames = {each: frame.filter(pl.col("size").is_in(size.sizes)) for each, frame in frames.items()}
+        first = rows[0]["about"]
+        origin = {key: first[key] for key in ("device", "versions", "precision")} | {"commit": commit}
+        origin["command"] = sorted({row["about"]["command"] for row in rows})
+        seconds = {path.stem.split("-")[-1]: row["about"]["seconds"] for path, row in zip(found, rows, strict=True)}
+        note = "every member reached its goal or its whole budget"
+        write(name, frames, origin | {"seconds": seconds, "note": note})
 
 
 def whole() -> None:
@@ -76,17 +90,18 @@ def speed(out: Path, commit: str) -> None:
     record = read(path) if path.exists() else {}
     if (out / "throughput.json").exists():
         found = {"sequences per second, width 720, one member": read(out / "throughput.json")}
-        record |= read(out / "about-throughput.json") | {"commit": commit} | found
+        record |= read(out / "about.json") | {"commit": commit} | found
     if (out / "ablation.json").exists():
-        origin = {key: read(out / "about-measure.json")[key] for key in ("device", "versions", "command")}
+        origin = {key: read(out / "about.json")[key] for key in ("device", "versions", "command")}
         record["first ablation"] = origin | {"commit": commit, "members": read(out / "ablation.json")}
     path.write_text(json.dumps(record, indent=1) + "\n")
 
 
 def main() -> None:
-    for out in map(Path, sys.argv[2:]):
-        if (out / "rows.json").exists():
-            tables(out, sys.argv[1])
+    folders = [Path(out) for out in sys.argv[2:]]
+    if folders:
+        tables(folders, sys.argv[1])
+    for out in folders:
         speed(out, sys.argv[1])
     whole()
 

@@ -75,16 +75,17 @@ class Study(Decoding):
 
 
 def mapped(size: Study, trained: Trained) -> dict[str, np.ndarray]:
-    """Attention of one member of each of the pair: as trained, with permuted predicates, and at longer lengths."""
+    """Attention of every member of the pair, [action, seed, query, clause]: as trained, with permuted predicates, and
+    at longer lengths."""
+    runs = size.runs(size.arms("fresh"))
 
     def maps(length: int, permutation: tuple[int, ...] | None = None) -> np.ndarray:
-        found = []
-        for index in (int(size.rows(action)[0]) for action in size.pair):
-            task = size.runs(size.arms("fresh"))[index].task
+        def of(index: int) -> np.ndarray:
+            task = runs[index].task
             assert isinstance(task, Lego)
-            here = (trained.model(index), task.at(length), trained.secret(index))
-            found.append(attention_map(*here, 100, permutation))
-        return np.stack(found)
+            return attention_map(trained.model(index), task.at(length), trained.secret(index), 100, permutation)
+
+        return np.stack([[of(int(index)) for index in size.rows(action)] for action in size.pair])
 
     found = {"plain": maps(size.length), "permuted": maps(size.length, size.permutation)}
     return found | {f"at{length}": maps(length) for length in (10, 20)}
@@ -122,6 +123,7 @@ def over_epochs(size: Study, steps: int, checks: int, seeds: int = 1) -> Study:
 
 
 LARGE = Study()
+MAPS = dataclasses.replace(LARGE, actions=LARGE.pair, ways=("fresh",), seeds=8)  # attention of the pair alone
 WHOLE = over_epochs(LARGE, 46_875, 5, seeds=4)  # 300 epochs over 20,000 sentences
 SMALL = Study(
     50, 32, 64, 2, 128, blanks=False, batch=64, steps=3_000, checks=3, lengths=(5, 10, 20, 40), count=200, seeds=1,

@@ -5,21 +5,38 @@ import polars as pl
 
 from ...drawing import COLOURS, new_figure
 from ..figure import Figure, Frames
-from .grids import LARGE, SMALL, TINY, Study, measured
+from .grids import MAPS, SMALL, TINY, Study, measured
 
 
 def maps(size: Study, found: dict[str, np.ndarray], keys: tuple[str, ...]) -> pl.DataFrame:
     rows = []
     for key in keys:
-        for action, grid in zip(size.pair, found[key], strict=True):
-            for (query, clause), value in np.ndenumerate(grid):
-                rows.append({"map": key, "action": action, "query": query, "clause": clause, "attention": float(value)})
+        for action, grids in zip(size.pair, found[key], strict=True):
+            for (seed, query, clause), value in np.ndenumerate(grids):
+                rows.append({"map": key, "action": action, "seed": seed, "query": query, "clause": clause,
+                             "attention": float(value)})  # fmt: skip
     return pl.DataFrame(rows)
 
 
+def _grids(data: pl.DataFrame, key: str, action: str) -> np.ndarray:
+    """[seed, query, clause]"""
+    part = data.filter((pl.col("map") == key) & (pl.col("action") == action)).sort("seed", "query", "clause")
+    return part["attention"].to_numpy().reshape(part["seed"].n_unique(), part["query"].n_unique(), -1)
+
+
 def _grid(data: pl.DataFrame, key: str, action: str) -> np.ndarray:
-    part = data.filter((pl.col("map") == key) & (pl.col("action") == action)).sort("query", "clause")
-    return part["attention"].to_numpy().reshape(part["query"].n_unique(), -1)
+    """Mean over the seeds."""
+    return _grids(data, key, action).mean(axis=0)
+
+
+def _told(values: np.ndarray, form: str = ".2f") -> str:
+    """The mean over seeds, and from two on their range."""
+    told = f"{values.mean():{form}}"
+    return told if len(values) == 1 else f"{told} ({values.min():{form}} to {values.max():{form}})"
+
+
+def _over(size: Study) -> str:
+    return f"mean of {size.seeds} seeds" if size.seeds > 1 else "one seed"
 
 
 FULL = 0.6  # two clauses of weight one half each, and what unequal heads add
@@ -52,7 +69,7 @@ def _draw_maps(frames: Frames, size: Study):
     figure = new_figure(10.4, 3.6)
     axes, image = figure.subplots(1, 2), None
     for ax, action in zip(axes, size.pair, strict=True):
-        image = _heat(ax, _grid(frames["data"], "plain", action), action)
+        image = _heat(ax, _grid(frames["data"], "plain", action), f"{action}, {_over(size)}")
         ax.set_xlabel("clause that is read: predicates p, then answers a")
     axes[0].set_ylabel("answer that predicts the next")
     assert image is not None
@@ -60,19 +77,20 @@ def _draw_maps(frames: Frames, size: Study):
     return figure
 
 
-def _diagonals(grid: np.ndarray, order: np.ndarray | None = None) -> tuple[float, float]:
-    length = len(grid)
-    at = np.arange(length) if order is None else np.argsort(order)
-    return float(grid[np.arange(length), at].mean()), float(grid[np.arange(length), length + np.arange(length)].mean())
+def _diagonal(grids: np.ndarray, which: int) -> np.ndarray:
+    """[seed, query]: attention on the next predicate (0) or on the query itself (1)."""
+    at = np.arange(grids.shape[1])
+    return grids[:, at, at + which * len(at)]
 
 
 def _find_maps(frames: Frames, size: Study) -> str:
-    found = {action: _diagonals(_grid(frames["data"], "plain", action)) for action in size.pair}
-    return (
-        "Mean attention on the next predicate and on the query itself: "
-        + "; ".join(f"{a} {p:.2f} and {q:.2f}" for a, (p, q) in found.items())
-        + "."
-    )
+    parts = []
+    for action in size.pair:
+        grids = _grids(frames["data"], "plain", action)
+        both = (_told(_diagonal(grids, which).mean(axis=1)) for which in (0, 1))
+        parts.append(f"{action} {' and '.join(both)}")
+    seeds = f", mean of {size.seeds} seeds (least to most)" if size.seeds > 1 else ""
+    return f"Attention on the next predicate and on the query itself{seeds}: {'; '.join(parts)}."
 
 
 def _draw_permuted(frames: Frames, size: Study):
@@ -84,7 +102,7 @@ def _draw_permuted(frames: Frames, size: Study):
     truth[np.arange(size.length), size.length + np.arange(size.length)] = 0.5
     _heat(axes[0], truth, "where the two clauses stand")
     for ax, action in zip(axes[1:], size.pair, strict=True):
-        image = _heat(ax, _grid(frames["data"], "permuted", action), action)
+        image = _heat(ax, _grid(frames["data"], "permuted", action), f"{action}, {_over(size)}")
     for ax in axes:
         ax.set_xlabel("clause that is read")
     axes[0].set_ylabel("answer that predicts the next")
@@ -96,14 +114,14 @@ def _draw_permuted(frames: Frames, size: Study):
 def _find_permuted(frames: Frames, size: Study) -> str:
     order, parts = np.array(size.permutation), []
     for action in size.pair:
-        before = _grid(frames["data"], "plain", action)
-        after = _grid(frames["data"], "permuted", action)
+        before = _grids(frames["data"], "plain", action)
+        after = _grids(frames["data"], "permuted", action)
         whole = np.concatenate([order, np.arange(size.length, 2 * size.length)])
-        parts.append(f"{action} {np.abs(before[:, whole] - after).max():.1e}")
+        parts.append(f"{action} {np.abs(before[:, :, whole] - after).max():.1e}")
     return (
-        "Largest difference between the permuted map and the plain map with its columns permuted: "
-        + ", ".join(parts)
-        + "."
+        "Largest difference between the permuted map and the plain map with its columns permuted"
+        + (f", over {size.seeds} seeds" if size.seeds > 1 else "")
+        + f": {', '.join(parts)}."
     )
 
 
@@ -124,19 +142,15 @@ def _along(which: int):
             row[0].set_ylabel("answer that\npredicts the next")
             row[0].grid(False)
             for length, colour in ((10, "sky"), (20, "blue")):
-                grid = _grid(frames["data"], f"at{length}", action)
-                values = grid[np.arange(length), np.arange(length) + (length if which else 0)]
-                row[1].plot(
-                    (np.arange(length) + 1) / length,
-                    values,
-                    "o-",
-                    color=COLOURS[colour],
-                    markersize=3,
-                    label=f"L = {length}",
-                )
+                values = _diagonal(_grids(frames["data"], f"at{length}", action), which)
+                place = (np.arange(length) + 1) / length
+                if size.seeds > 1:
+                    row[1].plot(place, values.T, color=COLOURS[colour], linewidth=0.6, alpha=0.5)
+                label = f"L = {length}" + (f", {_over(size)}" if size.seeds > 1 else "")
+                row[1].plot(place, values.mean(axis=0), "o-", color=COLOURS[colour], markersize=3, label=label)
             row[1].set(
                 ylim=(0, 1),
-                title=f"{action}: diagonal",
+                title=f"{action}: diagonal" + (", thin lines are seeds" if size.seeds > 1 else ""),
                 xlabel="place in the sentence, as a share of its length",
                 ylabel="attention",
             )
@@ -152,15 +166,13 @@ def _find_along(which: int):
     def find(frames: Frames, size: Study) -> str:
         parts = []
         for action in size.pair:
-            means = []
-            for length in (10, 20):
-                grid = _grid(frames["data"], f"at{length}", action)
-                values = grid[np.arange(length), np.arange(length) + (length if which else 0)]
-                means.append((values.mean(), values[-1] - values[0]))
+            shorter, longer = (_diagonal(_grids(frames["data"], f"at{length}", action), which) for length in (10, 20))
             parts.append(
-                f"{action} {means[0][0]:.3f} at L=10 and {means[1][0]:.3f} at L=20, changing by {means[1][1]:+.3f} along L=20"
+                f"{action} {_told(shorter.mean(axis=1), '.3f')} at L=10 and {_told(longer.mean(axis=1), '.3f')} at L=20, "
+                f"changing by {_told(longer[:, -1] - longer[:, 0], '+.3f')} along L=20"
             )
-        return f"Attention on the {('right predicate', 'query itself')[which]}: " + "; ".join(parts) + "."
+        seeds = f", mean of {size.seeds} seeds (least to most)" if size.seeds > 1 else ""
+        return f"Attention on the {('right predicate', 'query itself')[which]}{seeds}: " + "; ".join(parts) + "."
 
     return find
 
@@ -169,26 +181,26 @@ FIGURES = (
     Figure(
         "lego/2", "Attention of the trained decoder",
         "Mean over heads and 100 sentences of L = 5. Row a0 is the given answer, which predicts the first; each row should read the next predicate "
-        "(left of the dotted line) and itself (right), one half each. Shares below 0.05 are not written. One seed each.",
-        {"tiny": TINY, "quick": SMALL, "paper": LARGE},
+        "(left of the dotted line) and itself (right), one half each. Shares below 0.05 are not written.",
+        {"tiny": TINY, "quick": SMALL, "paper": MAPS},
         lambda size, lab: {"data": maps(size, measured(size, "maps", lab), ("plain",))}, _draw_maps, _find_maps, seconds=40,
     ),
     Figure(
         "lego/5", "Attention with permuted predicates",
         "The models of Figure 2 on sentences whose predicates stand in another order: attention follows the shared variable.",
-        {"tiny": TINY, "quick": SMALL, "paper": LARGE},
+        {"tiny": TINY, "quick": SMALL, "paper": MAPS},
         lambda size, lab: {"data": maps(size, measured(size, "maps", lab), ("plain", "permuted"))}, _draw_permuted, _find_permuted, seconds=40, claims=("L19",),
     ),
     Figure(
         "lego/6", "Attention to predicates beyond the training length",
         "Answer queries to predicates at L = 20, and attention on the right predicate along the sentence.",
-        {"tiny": TINY, "quick": SMALL, "paper": LARGE},
+        {"tiny": TINY, "quick": SMALL, "paper": MAPS},
         lambda size, lab: {"data": maps(size, measured(size, "maps", lab), ("at10", "at20"))}, _along(0), _find_along(0), seconds=40, claims=("L20",),
     ),
     Figure(
         "lego/7", "Attention to answers beyond the training length",
         "Answer queries to answers at L = 20, and attention of each query on itself along the sentence.",
-        {"tiny": TINY, "quick": SMALL, "paper": LARGE},
+        {"tiny": TINY, "quick": SMALL, "paper": MAPS},
         lambda size, lab: {"data": maps(size, measured(size, "maps", lab), ("at10", "at20"))}, _along(1), _find_along(1), seconds=40, claims=("L20",),
     ),
 )  # fmt: skip
