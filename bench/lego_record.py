@@ -2,7 +2,8 @@
 
     python bench/lego_record.py OUT COMMIT
 
-COMMIT is the commit that was run. The tables are made by the figures' own code from the stored arrays.
+COMMIT is the commit that was run. The tables are made by the figures' own code from the stored arrays; ways of training
+that OUT does not have stay as they were recorded.
 """
 
 import dataclasses
@@ -12,43 +13,63 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 
-from sorites.papers.lego.grids import LARGE
+from sorites.papers.lego.grids import LARGE, MAPS, WHOLE, Study
 from sorites.papers.lego.length_figures import curves, stage_curves
 from sorites.papers.lego.map_figures import maps
 from sorites.papers.lego.separation_figures import separation
 from sorites.report.figures import results_folder, write_tables
 
+HOME = results_folder() / "figures" / "lego"
+SIZES = {"maps": MAPS, "epochs": WHOLE}
+ORIGIN = ("device", "versions", "command", "seconds", "commit")
+
+
+def write(name: str, data: pl.DataFrame, size: Study, about: dict) -> None:
+    shutil.rmtree(HOME / name, ignore_errors=True)
+    write_tables(HOME / name, {"data": data}, dataclasses.asdict(size))
+    note = json.loads((HOME / name / "about.json").read_text()) | about
+    (HOME / name / "about.json").write_text(json.dumps(note, indent=1) + "\n")
+    print(HOME / name)
+
+
+def write_ways(ways: dict[str, dict[str, np.ndarray]], origins: dict[str, dict]) -> None:
+    """Beside those that are recorded already; each with where it comes from."""
+    data, told = separation(LARGE, ways), {way: origins[way] for way in ways}
+    if (HOME / "separation" / "data.parquet").exists():
+        before = json.loads((HOME / "separation" / "about.json").read_text())
+        old = pl.read_parquet(HOME / "separation" / "data.parquet").filter(~pl.col("way").is_in(list(ways)))
+        one = {key: before[key] for key in ORIGIN if key in before}
+        told |= {way: before.get("ways", {}).get(way, one) for way in old["way"].unique()}
+        data = pl.concat([old, data])
+    order = pl.col("way").replace_strict({way: place for place, way in enumerate(LARGE.ways)})
+    write("separation", data.sort(order, maintain_order=True), LARGE, {"ways": told})
+
 
 def main() -> None:
     out, commit = Path(sys.argv[1]), sys.argv[2]
-    about = json.loads((out / "about.json").read_text())
-    if about["parameters"] != json.loads(json.dumps(dataclasses.asdict(LARGE))):
-        raise SystemExit(
-            "these arrays were made with other settings than the figures' at paper scale: run the script again"
-        )
-    stored = np.load(out / "ensembles.npz")
-    ways = [way for way in LARGE.ways if f"{way}/step" in stored]
-    ensembles = {way: {key.split("/")[1]: stored[key] for key in stored if key.startswith(f"{way}/")} for way in ways}
-    tables = {"separation": {"data": separation(LARGE, ensembles)}}
-    if "fresh" in ensembles:
-        tables["1a"] = {"data": curves(LARGE, ensembles["fresh"])}
-    if (out / "maps.npz").exists():
-        found = dict(np.load(out / "maps.npz"))
+    arrays, origins = {}, {}
+    for path in sorted(out.glob("*.npz")):
+        about = json.loads(path.with_suffix(".json").read_text())
+        size = SIZES.get(path.stem, LARGE)
+        if about.pop("parameters") != json.loads(json.dumps(dataclasses.asdict(size))):
+            raise SystemExit(f"{path} has other settings than the figures at paper scale: run the part again")
+        arrays[path.stem], origins[path.stem] = dict(np.load(path)), about | {"commit": commit}
+    if "maps" in arrays:
         kinds = {"2": ("plain",), "5": ("plain", "permuted"), "6": ("at10", "at20"), "7": ("at10", "at20")}
-        tables |= {name: {"data": maps(LARGE, found, keys)} for name, keys in kinds.items()}
-    if (out / "self-training.npz").exists():
-        stages = dict(np.load(out / "self-training.npz"))
-        if all(f"values{length}" in stages for length in LARGE.stages):
-            tables["1b"] = {"data": stage_curves(LARGE, ensembles["fresh"], stages)}
-    for name, frames in tables.items():
-        folder = results_folder() / "figures" / "lego" / name
-        shutil.rmtree(folder, ignore_errors=True)
-        write_tables(folder, frames, dataclasses.asdict(LARGE))
-        origin = {key: about[key] for key in ("device", "versions", "command", "seconds")}
-        note = json.loads((folder / "about.json").read_text()) | origin | {"commit": commit}
-        (folder / "about.json").write_text(json.dumps(note, indent=1) + "\n")
-        print(folder)
+        for name, keys in kinds.items():
+            write(name, maps(MAPS, arrays["maps"], keys), MAPS, origins["maps"])
+    if "epochs" in arrays:
+        of = {way: {key.split("/")[1]: value for key, value in arrays["epochs"].items() if key.startswith(f"{way}/")}
+              for way in WHOLE.ways}  # fmt: skip
+        write("epochs", separation(WHOLE, of), WHOLE, origins["epochs"])
+    if ways := {way: arrays[way] for way in LARGE.ways if way in arrays}:
+        write_ways(ways, origins)
+    if "fresh" in arrays:
+        write("1a", curves(LARGE, arrays["fresh"]), LARGE, origins["fresh"])
+    if "fresh" in arrays and "self-training" in arrays:
+        write("1b", stage_curves(LARGE, arrays["fresh"], arrays["self-training"]), LARGE, origins["self-training"])
 
 
 if __name__ == "__main__":

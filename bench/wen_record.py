@@ -40,7 +40,8 @@ SHARED = {"5": "10", "11": "10"}  # figures that show members of another
 def tables(folders: list[Path], commit: str) -> None:
     for name, size in LARGE.items():
         shapes = getattr(size, "shapes", ("all",))
-        found = [path for shape in shapes for out in folders if (path := out / f"rows-{SHARED.get(name, name)}-{shape}.json").exists()]  # fmt: skip
+        names = [f"rows-{SHARED.get(name, name)}-{shape}.json" for shape in shapes]
+        found = [path for each in names for out in folders if (path := out / each).exists()]
         if len(found) < len(shapes):
             if found:
                 print(f"{name}: only {', '.join(path.name for path in found)} of {', '.join(shapes)}")
@@ -99,11 +100,12 @@ def speed(out: Path, commit: str) -> None:
 
 def main() -> None:
     folders = [Path(out) for out in sys.argv[2:]]
-    if folders:
-        tables(folders, sys.argv[1])
+    if not folders:
+        whole()
+        return
+    tables(folders, sys.argv[1])
     for out in folders:
         speed(out, sys.argv[1])
-    whole()
 
 
 if __name__ == "__main__":

@@ -140,17 +140,42 @@ def _exact_seed(data: pl.DataFrame, number: int) -> int:
     return int((exact if exact.height else ends)["seed"][0])
 
 
+LEARNED = 0.99  # accuracy; with a fixed set and no goal a member may end one held-out sequence short of exact
+
+
 def _find_sizes(frames: Frames, size: Repetitions) -> str:
-    ends = _ends(frames["data"]).filter(~pl.col("chain"))
-    low = frames["entropy"].group_by("layers", "heads", "size", "seed").agg(pl.col("entropy").min())
+    """Who learns, and whether heads are sharp before or without it: at half of the least entropy of the start."""
+    keys = ["layers", "heads", "size", "seed", "rate"]
+    low = frames["entropy"].filter(~pl.col("chain")).group_by(*keys, "samples").agg(pl.col("entropy").min())
+    joined = frames["data"].filter(~pl.col("chain")).join(low, on=[*keys, "samples"]).sort("samples")
+    each = joined.group_by(*keys, maintain_order=True).agg(
+        learned=pl.col("samples").filter(pl.col("accuracy") > LEARNED).first(),
+        sharp=pl.col("samples").filter(pl.col("entropy") < pl.col("entropy").first() / 2).first(),
+        last=pl.col("accuracy").last(),
+    )
     parts = []
     for number in size.sizes:
-        here, least = ends.filter(pl.col("size") == number), low.filter(pl.col("size") == number)["entropy"]
+        here = each.filter(pl.col("size") == number).sort("layers", "heads")
+        shapes = here.group_by("layers", "heads", maintain_order=True)
         parts.append(
-            f"N={number:,}: members exact {_exact(here, size)}, mean accuracy "
-            f"{here['accuracy'].mean():.2f}, least entropy of any head {least.min():.2f} (median over members {least.median():.2f})"
+            f"N={number:,}: " + ", ".join(f"{layers}L{heads}H {_passed(part)}" for (layers, heads), part in shapes)
         )
-    return "; ".join(parts) + "."
+    learned, others = each.filter(pl.col("learned").is_not_null()), each.filter(pl.col("learned").is_null())
+    text = f"Members that pass accuracy {LEARNED}: {'; '.join(parts)}. The sharpest head loses half of its entropy in "
+    if learned.height:
+        when = (learned["sharp"] / learned["learned"]).median()
+        text += f"{learned['sharp'].count()} of the {learned.height} that pass" + (
+            "" if when is None else f" (median: after {when:.0%} of the time it takes)"
+        )
+    if others.height:
+        text += f"{' and in ' if learned.height else ''}{others['sharp'].count()} of the {others.height} that do not"
+    return text + "."
+
+
+def _passed(members: pl.DataFrame) -> str:
+    count = members["learned"].count()
+    more = f"after {members['learned'].median():,.0f}" if count else f"ending at {members['last'].max():.2f}"
+    return f"{count} of {members.height} ({more})"
 
 
 def _draw_final(frames: Frames, size: Repetitions):
