@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-import itertools
 
 import jax
 import jax.numpy as jnp
@@ -13,6 +12,7 @@ from ...ledger import Among, Between, Claim, Domain, Evidence, Real, at_least, a
 from ...models.srelu import SReLU
 from ...tasks.actions import action_named
 from ...tasks.lego import SLOTS, Vocabulary
+from ...training import Lab
 from .setting import PAPER, PLAIN_SRELU
 
 
@@ -36,16 +36,33 @@ class Retrieval:
         for name in ("spread", "clipping", "rate"):
             require(getattr(self, name) > 0, f"sizes are positive: {name}={getattr(self, name)}; use a positive number")
 
+    @property
+    def words(self) -> Vocabulary:
+        action = action_named(self.action)
+        return Vocabulary(self.variables, action.actions, action.values)
 
-@functools.partial(jax.jit, static_argnums=(4, 5))
-def _descend(weights, inputs, targets, numbers, steps: int, every: int):
+
+@functools.partial(jax.jit, static_argnums=(1, 3, 4))
+def _descend(weights, words: Vocabulary, numbers, steps: int, every: int):
+    """Full-batch gradient descent from weights [class, neuron, slot, token] on every predicate x_1 = g(x_0) and answer
+    x_0 = y with attention one half on each clause: the blank slots are not read."""
     bias, ceiling, rate = numbers
     activation = SReLU()
+    variables, values = slice(words.variables), slice(words.first_value, words.blank)
+    apart = 1 - jnp.eye(words.variables)  # x_1 is not x_0
 
-    def loss(weights):  # [class, neuron, slot x token]
-        before = jnp.tensordot(inputs, weights, [[1], [2]]) + bias
-        logits = jnp.minimum(activation(before).sum(axis=-1), ceiling)
-        return (jax.nn.logsumexp(logits, axis=1) - jnp.take_along_axis(logits, targets[:, None], 1)[:, 0]).mean()
+    def loss(weights):
+        first, action, source, asked, value = (weights[:, :, slot] / 2 for slot in range(SLOTS))
+        before = (  # [class, neuron, x_1, x_0, g, y]
+            first[..., variables, None, None, None]
+            + (source + asked)[..., None, variables, None, None]
+            + action[..., None, None, words.first_action : words.first_value, None]
+            + value[..., None, None, None, values]
+        )
+        logits = jnp.minimum(activation(before + bias).sum(axis=1), ceiling)
+        right = jnp.stack([logits[x, x] for x in range(words.variables)])
+        each = (jax.nn.logsumexp(logits, axis=0) - right).mean(axis=(2, 3))
+        return (each * apart).sum() / apart.sum()
 
     def step(weights, _):
         value, slope = jax.value_and_grad(loss)(weights)
@@ -58,25 +75,25 @@ def _descend(weights, inputs, targets, numbers, steps: int, every: int):
     return jax.lax.scan(record, weights, length=steps // every)[1]
 
 
-def _retrieval(size: Retrieval) -> Evidence:
-    action = action_named(size.action)
-    words = Vocabulary(size.variables, action.actions, action.values)
-    rows = [
-        (x1, words.first_action + g, x0, x0, words.first_value + y)
-        for x1, x0, g, y in itertools.product(
-            range(size.variables), range(size.variables), range(action.actions), range(action.values)
-        )
-        if x1 != x0
-    ]
-    tokens = np.array(rows)
-    inputs = jax.nn.one_hot(tokens, words.size).reshape(len(tokens), -1) / 2  # attention one half on each clause
+def _trained(spec: tuple[Retrieval, int]) -> dict[str, np.ndarray]:
+    """Weights and loss along the way."""
+    size, seed = spec
+    words = size.words
     log, every = float(np.log(words.size)), max(1, size.steps // 50)
     numbers = jnp.asarray([size.spread * log, size.clipping * log, size.rate])
+    start = size.spread * jax.random.normal(jax.random.key(seed), (words.size, size.neurons, SLOTS * words.size))
+    start = start.reshape(words.size, size.neurons, SLOTS, words.size)
+    path, losses = _descend(start, words, numbers, size.steps, every)
+    return {"path": np.asarray(path), "losses": np.asarray(losses)}
+
+
+def _retrieval(size: Retrieval, lab: Lab) -> Evidence:
+    action, words = action_named(size.action), size.words
+    log = float(np.log(words.size))
     ratios, diagonal, backwards, accuracy = [], [], 0.0, []
     for seed in range(size.seeds):
-        start = size.spread * jax.random.normal(jax.random.key(seed), (words.size, size.neurons, SLOTS * words.size))
-        path, losses = _descend(start, inputs, jnp.asarray(tokens[:, 0]), numbers, size.steps, every)
-        path = np.asarray(path, float).reshape(-1, words.size, size.neurons, SLOTS, words.size)[:, : size.variables]
+        found = lab.keep((dataclasses.replace(size, seeds=1), seed), _trained)
+        path = np.asarray(found["path"], float)[:, : size.variables]
         own = np.stack([path[:, s, :, 0, s] for s in range(size.variables)], axis=1)  # [record, s, neuron]
         active = own[-1] > own[-1].max(axis=1, keepdims=True) / 10
         phi = np.where(active, own, 0).sum(axis=-1)  # Phi_j: sum over active neurons
@@ -88,7 +105,7 @@ def _retrieval(size: Retrieval) -> Evidence:
         states = np.abs(summed[:, 4, words.first_value : words.blank]).max()
         earlier = [np.abs(summed[:, slot, : size.variables]).max() for slot in (2, 3)]
         ratios.append(np.array([others, moves, states, *earlier]) / phi[-1].mean())
-        accuracy.append(float(losses[-1]))
+        accuracy.append(float(found["losses"][-1]))
     off, move, state, asked, answered = np.max(ratios, axis=0)
     floor = float(np.log1p((words.size - 1) * np.exp(-size.clipping * log)))
     return Evidence(
