@@ -5,8 +5,8 @@
     python bench/wen_paper_scale.py OUT --part all --smoke
 
 `measure` trains every member of a figure to its goal or to its whole budget, one shape after another, and writes each
-shape at once: rows-FIGURE-SHAPE.json. Figures 1a and 2 are `wen_whole_budget.py`'s, 5 and 11 are drawn from members of
-10. The others are throughput.json, ablation.json and about.json. On a machine with polars,
+shape at once: rows-FIGURE-SHAPE.json. Figures 1a, 1b and 2 are `wen_whole_budget.py`'s, 5 and 11 are drawn from members
+of 10. The others are throughput.json, ablation.json and about.json. On a machine with polars,
 `python bench/wen_record.py COMMIT OUT` turns them into results/.
 """
 
@@ -97,7 +97,7 @@ def throughput(options) -> dict:
     return found
 
 
-WHOLE = ("10", "4", "3a", "1b", "9", "3b", "8")  # figures that `measure` trains, in the order of what they tell
+WHOLE = ("10", "4", "3a", "9", "3b", "8")  # figures that `measure` trains, in the order of what they tell
 
 
 class Told(Plain):

@@ -5,7 +5,7 @@
 
 COMMIT is the commit that was run. A figure is recorded when every shape of it is there, in whichever of the folders.
 Figures 1a and 2 are made of results/wen-whole-budget/members.json, where the members of `bench/wen_whole_budget.py` are
-gathered; 5 and 11 of the members of 10.
+gathered, and 1b of their curves; 5 and 11 of the members of 10.
 """
 
 import dataclasses
@@ -14,6 +14,7 @@ import shutil
 import sys
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from sorites.papers.wen.grids import LARGE
@@ -85,6 +86,42 @@ def whole() -> None:
         write(name, {"data": pl.DataFrame([{field: row[field] for field in fields} for row in rows])}, about)
 
 
+def drop() -> None:
+    """Figure 1b: the curves of the four secrets of figure 1a at its k and rate."""
+    size, folder = LARGE["1b"], results_folder() / "wen-whole-budget"
+    [rate] = size.rates
+    data, entropy, used = [], [], {}
+    record = read(folder / "members.json")
+    for member in record["members"]:
+        if (member["shape"], member["sparsity"], member["rate"]) != ("4L4H", size.sparsity, rate):
+            continue
+        step, accuracy, loss, heads = curve(folder, member)
+        base = {"chain": member["chain"], "sparsity": size.sparsity, "seed": member["seed"], "rate": rate, "size": 0}
+        used[member["from"]] = next(each for each in record["sources"] if each["name"] == member["from"])
+        for place in range(1, len(step)):  # from the first step on
+            at = base | {"samples": int(step[place]) * size.batch}
+            data.append(at | {"accuracy": float(accuracy[place]), "loss": float(loss[place])})
+            for (layer, head), value in np.ndenumerate(heads[place]):
+                entropy.append(at | {"layer": layer + 1, "head": head + 1, "entropy": float(value)})
+    about = {key: {name: each[key] for name, each in used.items()} for key in ("commit", "command", "evaluated")}
+    about |= {"device": "NVIDIA H200", "note": "every member reached its goal; curves of figure 1a's members"}
+    write("1b", {"data": pl.DataFrame(data), "entropy": pl.DataFrame(entropy)}, about)
+
+
+def curve(folder: Path, member: dict) -> list[np.ndarray]:
+    """Step, accuracy, loss and entropy [layer, head] of one member, until it was solved."""
+    k, seed, rate = member["sparsity"], member["seed"], member["rate"]
+    if member["from"] != "summary":
+        stored = np.load(folder / f"curves-{member['from']}.npz")
+        return [stored[f"{k}-{seed}-{rate:g}-{name}"] for name in ("step", "accuracy", "loss", "entropy")]
+    stored = np.load(folder / f"{member['shape']}-n{member['bits']}-k{k}.npz")  # one secret, a member for each rate
+    row = sorted((6e-5, 8e-5, 1e-4)).index(rate)
+    seen = np.append(True, stored["step"] * 512 <= member["samples"])  # a row in front, as the others have at step 0
+    names = ("accuracy", "loss", "entropy")
+    step = np.append(0, stored["step"])[seen]
+    return [step, *(np.concatenate([stored[name][row, :1], stored[name][row]])[seen] for name in names)]
+
+
 def speed(out: Path, commit: str) -> None:
     """Throughput and the ablation, beside what was recorded before."""
     path = results_folder() / "bench-wen-h200.json"
@@ -102,6 +139,7 @@ def main() -> None:
     folders = [Path(out) for out in sys.argv[2:]]
     if not folders:
         whole()
+        drop()
         return
     tables(folders, sys.argv[1])
     for out in folders:

@@ -163,6 +163,16 @@ def test_three_steps_of_wen():
                 assert abs(value - 1) < (0.055 if id == "W14" and "i = n+1" in name else 0.02), (id, name)
 
 
+def test_entropy_on_fresh_data():
+    said = told("wen/1b")
+    assert said.count("4 of 4 seeds pass 0.99") == 2
+    (chain, low), (bare, least) = re.findall(r"after ([\d,]+) sequences .*? entropy at (\d\.\d\d)", said)
+    words = (
+        f"with the chain after {chain} sequences (median), without after {bare}, with the sharpest head's entropy at"
+    )
+    assert f"{words} {low} and {least} of 1" in README
+
+
 def test_many_passes_at_paper_width():
     said = told("wen/10")
     learned = table("wen/10").filter(pl.col("accuracy") > 0.99).sort("samples")
