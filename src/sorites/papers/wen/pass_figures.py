@@ -268,7 +268,8 @@ FIGURES = (
     ),
     Figure(
         "wen/9", "A harder parity without the chain stays at chance",
-        "Best final accuracy over rates and seeds; one layer at quick scale; at paper scale three of the 36 shapes, two of the three sizes and one rate. The printed caption says with CoT; the text and the data are without it. " + ALL,
+        "Best final accuracy over rates and seeds; one layer at quick scale; at paper scale three of the 36 shapes, two of the three sizes and one "
+        "rate. The printed caption says with CoT; the text and the data are without it. " + ALL,
         {"tiny": dataclasses.replace(TINY, sparsity=6),
          "quick": Repetitions(sparsity=8, sizes=(1000, 4000, 16_000), presentations=150_000, shapes=("1L1H", "1L2H", "1L4H", "1L8H"), with_chain=True, seeds=1),
          "paper": LARGE["9"]},
