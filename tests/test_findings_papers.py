@@ -155,6 +155,21 @@ def test_attention_of_the_one_layer_gpt():
     assert f"{top.join(targets, on=['query', 'source']).height} of 20 thoughts look most" in README
 
 
+def test_initial_scale_of_small_gpts():
+    rows = json.loads((ROOT / "results" / "wen-initial-scale.json").read_text())["members"]
+    assert all(row["solved"] for row in rows)
+
+    def median(spread, chain):
+        return int(np.median([row["samples"] for row in rows if (row["spread"], row["chain"]) == (spread, chain)]))
+
+    slow, quick = ([median(spread, chain) for chain in (True, False)] for spread in (0.02, 0.067))
+    assert (
+        f"medians of {slow[0]:,} sequences with the chain and {slow[1]:,} without, {quick[0]:,} and {quick[1]:,}"
+        in README
+    )
+    assert [round(one / other) for one, other in zip(slow, quick, strict=True)] == [2, 4]  # as the departures say
+
+
 def test_three_steps_of_wen():
     wen = recorded("wen")
     for id in ("W13", "W14", "W16"):
