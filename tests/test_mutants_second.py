@@ -46,8 +46,9 @@ def test_steps_are_counted_by_their_own_stage(two_stages):
     assert price.spent(run, never).tolist() == [[4, 4]] * 3
 
 
-def test_every_part_is_as_full_as_the_first(monkeypatch):
-    monkeypatch.setattr(compaction, "MOST", 4)
+@pytest.mark.parametrize(("limit", "value"), [("MOST", 4), ("BYTES", 2)])
+def test_every_part_is_as_full_as_the_first(monkeypatch, limit, value):
+    monkeypatch.setattr(compaction, limit, value)
     folder = Folder(Path("x"), {"members": [{"id": "a"}, {"id": "b"}]}, {"files": {"a": {"bytes": 1}}})
     assert [len(part) for part in compaction._parts([folder] * 6)] == [2, 2, 2]
 
