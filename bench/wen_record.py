@@ -53,7 +53,9 @@ def tables(folders: list[Path], commit: str) -> None:
         if name in SHARED:
             frames = {each: frame.filter(pl.col("size").is_in(size.sizes)) for each, frame in frames.items()}
         first = rows[0]["about"]
-        origin = {key: first[key] for key in ("device", "versions", "precision")} | {"commit": commit}
+        products = "bfloat16" if size.compute == "bfloat16" else "TF32"
+        origin = {key: first[key] for key in ("device", "versions")} | {"commit": commit}
+        origin["precision"] = f"float32 weights, {products} products"
         origin["command"] = sorted({row["about"]["command"] for row in rows})
         seconds = {path.stem.split("-")[-1]: row["about"]["seconds"] for path, row in zip(found, rows, strict=True)}
         note = "every member reached its goal or its whole budget"
@@ -104,7 +106,10 @@ def drop() -> None:
             for (layer, head), value in np.ndenumerate(heads[place]):
                 entropy.append(at | {"layer": layer + 1, "head": head + 1, "entropy": float(value)})
     about = {key: {name: each[key] for name, each in used.items()} for key in ("commit", "command", "evaluated")}
-    about |= {"device": "NVIDIA H200", "note": "every member reached its goal; curves of figure 1a's members"}
+    about |= {
+        "device": record["sources"][0]["device"],
+        "note": "every member reached its goal; curves of figure 1a's members",
+    }
     write("1b", {"data": pl.DataFrame(data), "entropy": pl.DataFrame(entropy)}, about)
 
 

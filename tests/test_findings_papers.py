@@ -202,6 +202,11 @@ def test_many_passes_at_paper_width():
     assert last.min() >= budget - 512
     assert "in 5 of the 5 that pass (median: after 14% of the time it takes) and in 8 of the 10 that do not" in said
     assert "in 5 of 5 that learn, after 14 % of the time they take (median), and in 8 of 10 that do not" in README
+    last = table("wen/10").sort("samples").group_by("layers", "size").agg(pl.col("accuracy").last())
+    short = sorted(last.join(firsts, on=["layers", "size"], how="anti")["accuracy"])
+    assert len(short) == 10
+    assert f"(one of these ends at {short[-1]:.3f}, the others below 0.64)" in README
+    assert short[-2] < 0.64
     for name in ("5", "11"):  # members of 10
         rows = table(f"wen/{name}").drop("seed")
         assert rows.join(table("wen/10"), on=rows.columns, how="semi").height == rows.height
