@@ -8,6 +8,7 @@ import pytest
 
 from sorites.errors import SpecError
 from sorites.models import gated, open_gates
+from sorites.papers.wen.experiments import FreshData
 from sorites.probes import Loss, Outcome
 from sorites.supervision import Pooled, Sampled, teacher_forcing
 from sorites.tasks import Parity
@@ -24,10 +25,12 @@ from sorites.training import (
     ensemble,
     linear_icot,
     log_icot,
+    memory,
     stages,
     train,
 )
 from sorites.training.curricula import CURRICULA
+from sorites.training.lanes import lanes_of, rest
 
 SEEDS = [0, 1, 2]
 
@@ -291,3 +294,21 @@ def test_step_s_draws_from_its_own_key(run):
         train(longer, [3], lanes="apart").history.metrics["own.loss"][:, :3], short.metrics["own.loss"][:, :3]
     )
     assert jnp.isfinite(short.metrics["own.loss"]).all()
+
+
+class TestLanes:
+    """Which members run side by side; what is left of an ensemble runs as it would alone."""
+
+    def test_a_step_that_fills_an_accelerator_runs_alone(self, monkeypatch):
+        small, large = (FreshData(layers, 4, width, 4 * width, batch=512).case(0, 30, 3, 1e-4, 10**6, 0).run
+                        for layers, width in ((1, 64), (4, 720)))  # fmt: skip
+        monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+        monkeypatch.setattr(memory, "available", lambda: None)
+        assert lanes_of(small, 8, "auto") == "together"
+        assert lanes_of(large, 8, "auto") == "one by one"
+        assert lanes_of(large, 8, "together") == "together"
+
+    def test_the_last_member_runs_alone(self):
+        assert rest("together", 1) == "alone"
+        assert rest("together", 2) == "together"
+        assert rest("one by one", 1) == "one by one"

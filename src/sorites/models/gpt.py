@@ -80,13 +80,13 @@ class GPT(AbstractModel):
         if self.net.architecture.dropout and key is not None:  # the reductions are exact without it only
             return super().read_batch(chains, depth, key)
         numbers, hidden = self._sequence(chains)
-        logits, _ = reduced(self.net, self.pad, numbers, hidden, self.first_asked(chains.layout))
+        logits, _ = reduced(self.net, self.pad, numbers, hidden, self.first_asked(chains.layout), look=False)
         return self._said(logits, chains.layout.slots)
 
     def maps(self, chains: Chain) -> tuple[Float[Array, "batch head query source"], ...]:
         """Every layer's attention between all places of the sequence, inputs and start token included."""
         numbers, hidden = self._sequence(chains)
-        return reduced(self.net, self.pad, numbers, hidden, 0)[1]
+        return reduced(self.net, self.pad, numbers, hidden, 0)[1]  # pyright: ignore  # none is missing
 
     def attend(self, chains: Chain) -> Maps:
         """A thought of several slots looks where its slots look on average."""
@@ -102,7 +102,7 @@ class GPT(AbstractModel):
             rows = rows.reshape(*rows.shape[:2], layout.thoughts, layout.slots, layout.positions, layout.slots)
             return jnp.moveaxis(rows.mean(axis=3).sum(axis=-1), 0, -1)
 
-        return tuple(map(in_chain, maps))
+        return tuple(map(in_chain, maps))  # pyright: ignore  # looked at, so none is missing
 
     def rounds(self, layout: Layout):
         return tuple((thought, thought + 1) for thought in range(layout.thoughts))  # each is read by the next

@@ -29,7 +29,7 @@ class Architecture:
     hidden: int = 3072
     dropout: float = 0.0  # residual, embedding and attention
     weights: str = "float32"  # bfloat16 rounds every weight and the optimiser's state
-    compute: str = "float32"  # bfloat16 multiplies in bf16 with float32 master weights
+    compute: str = "float32"  # bfloat16 multiplies in bf16, and so is the stream between layers; weights stay float32
     spread: float = 0.02  # of every initial weight; GPT-2's own, made for widths of several hundred
 
     def __post_init__(self):
@@ -80,7 +80,7 @@ class Linear(eqx.Module):
     bias: Float[Array, " target"]
 
     def __call__(self, x: Float[Array, "*rows source"], compute=None) -> Float[Array, "*rows target"]:
-        return product(x, self.weight, compute) + along(self.bias, x)
+        return product(x, self.weight, compute) + along(self.bias, x).astype(x.dtype)
 
 
 def product(x: Array, weight: Array, compute=None) -> Array:
@@ -88,6 +88,11 @@ def product(x: Array, weight: Array, compute=None) -> Array:
     if compute is None:
         return x @ weight
     return (x.astype(compute) @ weight.astype(compute)).astype(x.dtype)
+
+
+def between(x: Array, compute=None) -> Array:
+    """The residual stream on its way to another layer: in the precision of products; sums over it are in float32."""
+    return x if compute is None else x.astype(compute)
 
 
 class Block(eqx.Module):
@@ -120,9 +125,9 @@ class Network(eqx.Module):
         length, heads, compute = len(stream), self.architecture.heads, working_type(self.architecture)
         keys = iter(jax.random.split(key, 1 + 3 * len(self.blocks))) if key is not None else None
         drop = Dropout(self.architecture.dropout, keys)
-        x = drop(stream)
+        x, last = drop(stream), len(self.blocks) - 1
         causal, maps = np.tril(np.ones((length, length), bool)), []
-        for block in self.blocks:
+        for number, block in enumerate(self.blocks):
             split = block.project(block.first(x), compute).reshape(length, 3, heads, -1)
             query, key_, value = split[:, 0], split[:, 1], split[:, 2]
             scores = jnp.einsum("qhd,jhd->hqj", query, key_) / np.sqrt(query.shape[-1]).astype(x.dtype)
@@ -130,8 +135,9 @@ class Network(eqx.Module):
             maps.append(attention)
             mixed = jnp.einsum("hqj,jhd->qhd", drop(attention), value).reshape(length, -1)
             x = x + drop(block.out(mixed, compute))
+            x = between(x, compute) if number < last else x
             x = x + drop(block.feed_forward(x, compute))
-        return self.final(x) @ self.tokens.T, tuple(maps)
+        return self.final(x.astype(self.tokens.dtype)) @ self.tokens.T, tuple(maps)
 
 
 class Dropout:

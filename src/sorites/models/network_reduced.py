@@ -5,6 +5,7 @@ rows per position, whatever the batch. And only the supervised positions are ask
 feed-forward and head there alone.
 """
 
+import functools
 from typing import Any
 
 import jax
@@ -12,9 +13,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Num
 
-from .network import Block, Network, along, product, wide, working_type
+from .network import Block, Network, along, between, product, wide, working_type
 
-Maps = tuple[Float[Array, "batch head _query position"], ...]
+Maps = tuple[Float[Array, "batch head _query position"] | None, ...]
 
 
 def answers(
@@ -32,9 +33,10 @@ def reduced(
     numbers: Num[Array, "batch position"],
     hidden: Bool[Array, "batch position"] | None,
     asked: int,
+    look: bool = True,
 ) -> tuple[Float[Array, "batch query vocab"], Maps]:
     """Logits from position `asked` on. Hidden positions hold the pad; soft bits (floats) hold a mixture of two
-    tokens."""
+    tokens. Where nobody is to `look`, a layer may come without its map."""
     compute, last = working_type(model.architecture), len(model.blocks) - 1
     x: Any
     soft = not jnp.issubdtype(numbers.dtype, jnp.integer)
@@ -49,10 +51,13 @@ def reduced(
     maps = []
     for number, block in enumerate(model.blocks):
         first = asked if number == last else 0
-        x, attention = (_later_layer if number else layer)(model, block, x, first, compute)
+        if number:
+            layer = functools.partial(_later_layer, look=look)
+        x, attention = layer(model, block, x, first, compute)
         maps.append(attention)
+        x = between(x, compute) if number < last else x
         x = x + block.feed_forward(x, compute)
-    return model.final(x) @ model.tokens.T, tuple(maps)
+    return model.final(x.astype(model.tokens.dtype)) @ model.tokens.T, tuple(maps)
 
 
 def embedded(
@@ -121,7 +126,23 @@ def _layer_of_bits(model: Network, block: Block, bits: Array, first: int, comput
     return held + mixed, attention
 
 
-def _later_layer(model: Network, block: Block, x: Array, first: int, compute) -> tuple[Array, Array]:
+def _later_layer(
+    model: Network, block: Block, x: Array, first: int, compute, look: bool = True
+) -> tuple[Array, Array | None]:
+    """A layer over a stream of its own at every position, in the form that costs least."""
+    heads, (_, length, width) = model.architecture.heads, x.shape
+    if first and (length - first) * (width + heads * length) < length * width:
+        return _few_queries(model, block, x, first, compute)
+    if not (first or look) and compute is not None and jax.default_backend() == "gpu":
+        from .attention_kernel import attended_on_chip, fits
+
+        if fits(length, width // heads):
+            split = block.project(block.first(x), compute).astype(compute)
+            return x + block.out(jnp.asarray(attended_on_chip(split, heads), x.dtype), compute), None
+    return _every_position(model, block, x, first, compute)
+
+
+def _every_position(model: Network, block: Block, x: Array, first: int, compute) -> tuple[Array, Array]:
     """Heads before positions: an accelerator then multiplies without rearranging the residual stream."""
     heads, (batch, length, width) = model.architecture.heads, x.shape
     normed, weight, bias = block.first(x), block.project.weight, block.project.bias
@@ -138,6 +159,23 @@ def _later_layer(model: Network, block: Block, x: Array, first: int, compute) ->
     attention = _softmax(scores, first).astype(x.dtype)
     mixed = jnp.moveaxis(attention.astype(working) @ value, 1, 2).astype(x.dtype)
     return x[:, first:] + block.out(mixed.reshape(batch, length - first, width), compute), attention
+
+
+def _few_queries(model: Network, block: Block, x: Array, first: int, compute) -> tuple[Array, Array]:
+    """No position has a key or a value of its own: q (W_k x_j) = (W_k^T q) x_j, and the values' map acts on what was
+    pulled together. The keys' bias shifts all scores of a query alike, which changes no attention."""
+    heads, (batch, length, width), working = model.architecture.heads, x.shape, compute or x.dtype
+    normed = block.first(x).astype(working)
+    into = block.project.weight.reshape(width, 3, heads, -1).astype(working)
+    bias = block.project.bias.reshape(3, 1, 1, heads, -1).astype(working)
+    query = jnp.einsum("bqw,whd->bqhd", normed[:, first:], into[:, 0]) + bias[0]
+    asked = jnp.einsum("bqhd,whd->bhqw", query, into[:, 1]).reshape(batch, -1, width)
+    scores = (asked @ normed.mT).reshape(batch, heads, -1, length) / np.sqrt(query.shape[-1]).astype(working)
+    attention = _softmax(scores, first)
+    pulled = (attention.reshape(batch, -1, length) @ normed).reshape(batch, heads, -1, width)
+    mixed = jnp.einsum("bhqw,whd->bqhd", pulled, into[:, 2]) + bias[2]
+    mixed = jnp.asarray(mixed, x.dtype).reshape(batch, -1, width)
+    return x[:, first:] + block.out(mixed, compute), attention.astype(x.dtype)
 
 
 def _softmax(scores: Float[Array, "batch head query position"], first: int) -> Array:

@@ -23,7 +23,7 @@ from .check import check
 from .checkpoint import Checkpoint, Standing
 from .clock import Clock
 from .history import History
-from .lanes import lanes_of, spread_over
+from .lanes import lanes_of, rest, spread_over
 from .member import Member, Now, advance, born, enter
 from .plan import Plan, alone, plans
 from .progress import Listener, Progress, listener_or
@@ -196,6 +196,7 @@ def _chunks(hosted: Hosted, members: Member, clock: Clock, start: Standing | Non
         if first >= segments or _finished(running).all():
             return  # noted at its end
         taught = taught if whole else 0
+        lanes = rest(lanes, len(active))
         running, _ = _one_by_one(here, running, Now(taught, False, 0), chunk, lanes)  # compile: time is for training
         members = running if whole else put(members, active, running)
     while first < segments:
@@ -206,6 +207,7 @@ def _chunks(hosted: Hosted, members: Member, clock: Clock, start: Standing | Non
         if lanes == "together" and first and first % chunk == 0 and shrink * len(keep) <= len(active):
             active = np.concatenate([keep, active[finished]])[: 1 << max(len(keep) - 1, 0).bit_length()]
             running, here, taught = take(members, active), take(alone(plan, hosted.taught), active), 0
+            lanes = rest(lanes, len(active))
         end = min([segments, (first // chunk + 1) * chunk, *(stop for stop in stops if stop > first)])
         kept, steps, begun = end - first, np.asarray(running.step).sum(), time.perf_counter()
         running, found = _one_by_one(here, running, Now(taught, False, kept), chunk, lanes)

@@ -13,6 +13,7 @@ from .stage import Run
 from .trees import take
 
 LARGE = 20_000  # weights from which members run one after another on a CPU
+FILLS = 1e11  # weights x tokens of a step that keep an accelerator busy by themselves
 
 
 def lanes_of(run: Run, members: int, asked: str) -> str:
@@ -22,11 +23,16 @@ def lanes_of(run: Run, members: int, asked: str) -> str:
     return "one by one" if lanes == "apart" and run.model.weights_count > LARGE else lanes
 
 
+def rest(lanes: str, members: int) -> str:
+    """The lanes of the members that are left."""
+    return "alone" if lanes == "together" and members == 1 else lanes
+
+
 def _fastest(run: Run) -> str:
-    """Together on an accelerator, and on a CPU where a step is too small to fill it."""
-    if jax.default_backend() != "cpu":
-        return "together"
+    """Together where a step is too small to fill the machine: members that run apart stop when they are done."""
     work = max(int(np.max(stage.source.samples)) * stage.task.layout.positions for stage in run.stages)
+    if jax.default_backend() != "cpu":
+        return "together" if work * run.model.weights_count < FILLS else "apart"
     return "together" if work <= 50_000 and run.model.weights_count <= LARGE else "apart"
 
 
