@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from ..errors import require
-from ..tasks import AbstractTask, Alphabet, Chain, Layout, Lego
+from ..tasks import AbstractTask, Alphabet, Chain, Layout, Lego, draws
 from ..tasks.lego import SLOTS, Vocabulary
 from .base import AbstractModel, Defaults
 from .said import Classes
@@ -230,25 +230,26 @@ def _rotated(parts: Float[Array, "*batch head clause part"], places: Int[Array, 
 
 def drawn(spec: DecoderSpec, key: Key[Array, ""], residual: float = 0.0) -> Decoder:
     """Gaussian weights of variance one over the fan-in; unit-variance token embeddings over the token width."""
-    keys = iter(jax.random.split(key, 9))
-    size, width = spec.vocabulary.size, spec.width
-
-    def normal(*shape, fan):
-        return jax.random.normal(next(keys), shape) / math.sqrt(fan)
-
-    rows = spec.longest if spec.positions == "learned" else 0
+    size, width, rows = spec.vocabulary.size, spec.width, spec.longest if spec.positions == "learned" else 0
+    square = ((width, width), width)
+    wanted = {  # shape and fan-in
+        "tokens": ((SLOTS, size, spec.token_width), 1.0),
+        "into": ((SLOTS, spec.token_width, width), SLOTS * spec.token_width),
+        "places": ((rows, width), 1.0),
+        "query": square,
+        "key": square,
+        "value": square,
+        "up": ((width, spec.hidden), width / 2),
+        "down": ((spec.hidden, width), spec.hidden),
+        "readout": ((width, len(spec.slots), size), width),
+    }
+    found = draws.normals(list(jax.random.split(key, len(wanted))), [shape for shape, _ in wanted.values()])
+    drawn = {name: each / math.sqrt(fan) for (name, (_, fan)), each in zip(wanted.items(), found, strict=True)}
+    drawn["places"] = 0.02 * drawn["places"]
     return Decoder(
-        tokens=normal(SLOTS, size, spec.token_width, fan=1.0),
-        into=normal(SLOTS, spec.token_width, width, fan=SLOTS * spec.token_width),
-        places=0.02 * normal(rows, width, fan=1.0),
-        query=normal(width, width, fan=width),
-        key=normal(width, width, fan=width),
-        value=normal(width, width, fan=width),
+        **drawn,
         out=jnp.eye(width),
-        up=normal(width, spec.hidden, fan=width / 2),
         up_bias=jnp.zeros(spec.hidden),
-        down=normal(spec.hidden, width, fan=spec.hidden),
-        readout=normal(width, len(spec.slots), size, fan=width),
         residual=jnp.asarray(residual, jnp.float32),
         spec=spec,
     )

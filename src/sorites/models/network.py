@@ -14,6 +14,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
 from ..errors import require
+from ..tasks import draws
 
 EPSILON = 1e-5  # of every layer norm
 TYPES = {"float32": jnp.float32, "bfloat16": jnp.bfloat16}
@@ -165,30 +166,28 @@ def working_type(architecture: Architecture):
 
 def network(architecture: Architecture, positions: int, key: Key[Array, ""], vocab: int = 2) -> Network:
     """Weights as GPT-2 draws them: N(0, spread^2), the two maps into the residual stream divided by sqrt(2 layers)."""
-    width, hidden = architecture.width, architecture.hidden
-    keys = iter(jax.random.split(key, 2 + 4 * architecture.layers))
-
-    def drawn(*shape: int, scale: float = 1.0) -> Array:
-        return architecture.spread * scale * jax.random.normal(next(keys), shape)
+    width, hidden, layers = architecture.width, architecture.hidden, architecture.layers
+    residual = (2 * layers) ** -0.5
+    maps = [(width, 3 * width), (width, width), (width, hidden), (hidden, width)]
+    found = draws.normals(
+        list(jax.random.split(key, 2 + 4 * layers)), [(vocab, width), (positions, width), *(layers * maps)]
+    )
+    scales = [1.0, 1.0, *(layers * [1.0, residual, 1.0, residual])]
+    tokens, places, *drawn = (architecture.spread * scale * each for scale, each in zip(scales, found, strict=True))
 
     def norm() -> Norm:
         return Norm(jnp.ones(width), jnp.zeros(width))
 
-    residual = (2 * architecture.layers) ** -0.5
+    def linear(weight: Array) -> Linear:
+        return Linear(weight, jnp.zeros(weight.shape[1]))
+
+    def block(project: Array, out: Array, up: Array, down: Array) -> Block:
+        return Block(norm(), linear(project), linear(out), norm(), linear(up), linear(down))
+
     model = Network(
-        tokens=drawn(vocab, width),
-        positions=drawn(positions, width),
-        blocks=tuple(
-            Block(
-                first=norm(),
-                project=Linear(drawn(width, 3 * width), jnp.zeros(3 * width)),
-                out=Linear(drawn(width, width, scale=residual), jnp.zeros(width)),
-                second=norm(),
-                up=Linear(drawn(width, hidden), jnp.zeros(hidden)),
-                down=Linear(drawn(hidden, width, scale=residual), jnp.zeros(width)),
-            )
-            for _ in range(architecture.layers)
-        ),
+        tokens=tokens,
+        positions=places,
+        blocks=tuple(block(*drawn[4 * layer : 4 * layer + 4]) for layer in range(layers)),
         final=norm(),
         architecture=architecture,
     )

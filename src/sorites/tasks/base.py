@@ -1,6 +1,7 @@
 """What every task offers: a layout, an alphabet, a secret, chains on the device, and labels for any prefix."""
 
 import abc
+import functools
 from typing import Any
 
 import equinox as eqx
@@ -13,6 +14,17 @@ from .chain import Chain
 from .layout import Layout
 
 Secret = Any  # a pytree of arrays; each task defines its own
+
+
+def compiled(method: Any) -> Any:
+    """One program where it is called by itself, instead of one for every operation; inside a program a part of it."""
+    program = eqx.filter_jit(method, inline=True)
+
+    @functools.wraps(method)
+    def called(self, *given, **named):
+        return program(self, *given, **named)
+
+    return called
 
 
 class AbstractTask(eqx.Module):

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Array, Int, Key
 
 from ..errors import require
-from .base import AbstractTask
+from .base import AbstractTask, compiled
 from .chain import Chain
 from .formats import signs_of_bits
 from .gates import Gate, gate_named
@@ -90,6 +90,7 @@ class Boolean(AbstractTask):
         """Parity as the XOR of bits; every other gate on truth values, so that 1 and 1 is 1."""
         return ("0", "1") if self.gate.name == "parity" else ("1", "0")
 
+    @compiled
     def draw(self, key: Key[Array, ""]) -> Int[Array, " secret"]:
         if self.secret is not None:
             return jnp.asarray(sorted(self.secret), jnp.int32)
@@ -100,6 +101,7 @@ class Boolean(AbstractTask):
         secret = jnp.asarray(secret)
         return secret if self.pairing is None else secret[np.asarray(self.pairing)]
 
+    @compiled
     def children(self, secret: Bits) -> Int[Array, "thought child"]:
         if self.decomposition == "flat":
             return jnp.asarray(self.leaves(secret))[None]
@@ -110,6 +112,7 @@ class Boolean(AbstractTask):
         nodes = jnp.concatenate([leaves, jnp.asarray(thoughts, leaves.dtype)])
         return nodes[: 2 * (self.sparsity - 1)].reshape(-1, 2)  # node k+i joins nodes 2i and 2i+1
 
+    @compiled
     def inputs(self, key: Key[Array, ""], count: int) -> Int[Array, "bits count"]:
         """Uniform signs, unpacked from random 32-bit words."""
         words = jax.random.bits(key, (-(-self.bits // 32), count), jnp.uint32)
@@ -117,6 +120,7 @@ class Boolean(AbstractTask):
         drawn = (words[where // 32] >> (where % 32).astype(np.uint32)[:, None]) & 1
         return 1 - 2 * drawn.astype(jnp.int8)
 
+    @compiled
     def think(self, secret: Bits, inputs: Int[Array, "bits count"]) -> Chain:
         """The true chains over given inputs."""
         leaves = inputs[self.leaves(secret)]
@@ -135,6 +139,7 @@ class Boolean(AbstractTask):
     def sample(self, secret: Bits, key: Key[Array, ""], count: int) -> Chain:
         return self.think(secret, self.inputs(key, count))
 
+    @compiled
     def enumerate(self, secret: Bits) -> Chain:
         """Every input once."""
         require(self.bits <= 24, f"enumeration is for at most 24 bits: bits={self.bits}; sample instead")
@@ -150,6 +155,7 @@ class Boolean(AbstractTask):
     def trainable(self) -> int:
         return 2**31 - 1 if self.bits > 31 else 2**self.bits - self.held_out
 
+    @compiled
     def numbered(self, secret: Bits, numbers, held_out: bool = False) -> Chain:
         """In an order that the secret fixes."""
         word = jnp.sum(mixed(jnp.asarray(secret).astype(jnp.uint32) + np.uint32(1)), dtype=jnp.uint32)

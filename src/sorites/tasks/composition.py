@@ -9,7 +9,7 @@ from jaxtyping import Array, Int, Key
 from ..errors import require
 from .actions import group_named
 from .alphabet import Alphabet
-from .base import AbstractTask
+from .base import AbstractTask, compiled
 from .chain import Chain
 from .layout import Layout
 
@@ -58,9 +58,11 @@ class Composition(AbstractTask):
     def alphabet(self) -> Alphabet:
         return Alphabet(self.table.shape[-1], signs=False)
 
+    @compiled
     def draw(self, key: Key[Array, ""]) -> Int[Array, " secret"]:
         return jnp.sort(jax.random.permutation(key, self.length)[: self.sparsity])
 
+    @compiled
     def sample(self, secret, key: Key[Array, ""], count: int) -> Chain:
         inputs = jax.random.randint(key, (self.length, count), 0, self.table.shape[0])
         table, leaves = jnp.asarray(self.table), inputs[secret]

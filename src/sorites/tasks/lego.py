@@ -12,7 +12,7 @@ from jaxtyping import Array, Int, Key, Num, UInt32
 from ..errors import require
 from .actions import Action, action_named
 from .alphabet import Alphabet
-from .base import AbstractTask
+from .base import AbstractTask, compiled
 from .chain import Chain
 from .layout import MOST, Layout
 
@@ -153,6 +153,7 @@ class Lego(AbstractTask):
         kinds = (("x", self.vocabulary.variables), ("g", self.vocabulary.actions), ("", self.vocabulary.values))
         return (*(f"{letter}{number}" for letter, count in kinds for number in range(count)), "-")
 
+    @compiled
     def draw(self, key: Key[Array, ""]) -> UInt32[Array, " word"]:
         return jax.random.key_data(key)
 
@@ -166,9 +167,11 @@ class Lego(AbstractTask):
         clauses = encode(sentences, self.vocabulary, self.length + 1)
         return Chain(jnp.moveaxis(clauses, 0, -1), self.layout)
 
+    @compiled
     def sample(self, secret, key: Key[Array, ""], count: int) -> Chain:
         return self.chains(self.sentences(jax.random.split(key, count)))
 
+    @compiled
     def numbered(self, secret, numbers, held_out: bool = False) -> Chain:
         mine = jax.random.fold_in(jax.random.wrap_key_data(secret), 3 if held_out else 1)
         return self.chains(self.sentences(jax.vmap(lambda number: jax.random.fold_in(mine, number))(numbers)))

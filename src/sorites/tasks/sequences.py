@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Array, Int, Key, UInt32
 
 from ..errors import require
-from .base import AbstractTask
+from .base import AbstractTask, compiled
 from .chain import Chain
 from .formats import bits_of_signs, signs_of_bits
 from .layout import Layout
@@ -100,6 +100,7 @@ class Sequences(AbstractTask):
     def held_out(self) -> int:
         return 2 * self.validation
 
+    @compiled
     def draw(self, key: Key[Array, ""]) -> Secret:
         choose, data = jax.random.split(key)
         count = jnp.asarray(self.sparsity, jnp.int32)
@@ -122,6 +123,7 @@ class Sequences(AbstractTask):
     def answer(self, secret: Secret) -> Int[Array, ""]:
         return secret.thoughts - 1
 
+    @compiled
     def think(self, secret: Secret, bits: Int[Array, "batch bits"]) -> Chain:
         """The true chains over given inputs, as bits."""
         added = bits[:, secret.order] if self.room else (bits @ secret.mask)[:, None]
@@ -130,12 +132,15 @@ class Sequences(AbstractTask):
         tokens = jnp.concatenate([bits, start, thoughts], axis=1).T
         return Chain(signs_of_bits(tokens.astype(jnp.int8))[:, None], self.layout)
 
+    @compiled
     def numbered(self, secret: Secret, numbers, held_out: bool = False) -> Chain:
         return self.think(secret, inputs_of(numbers, secret.keys, self.bits, held_out))
 
+    @compiled
     def sample(self, secret: Secret, key: Key[Array, ""], count: int) -> Chain:
         return self.think(secret, jax.random.bernoulli(key, 0.5, (count, self.bits)).astype(jnp.int32))
 
+    @compiled
     def children(self, secret: Secret) -> Int[Array, "thought child"]:
         """The bit added and the thought before it; the first thought is a copy. Without a chain, every bit that may be
         secret: k is data, so the first one stands in for those that are not there."""

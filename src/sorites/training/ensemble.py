@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int
 
@@ -29,7 +28,7 @@ from .plan import Plan, alone, plans
 from .progress import Listener, Progress, listener_or
 from .records import history_of, spread
 from .stage import Run, Stage
-from .trees import copied, on_device, put, stacked, take
+from .trees import copied, joined, on_device, put, stacked, take
 
 CHUNK = 25  # evaluations per call of the compiled program
 
@@ -242,7 +241,7 @@ def _one_by_one(plan: Plan, members: Member, now: Now, room: int, lanes: str):
     for index in range(members.step.shape[0]):
         one = np.array([index])
         each.append(_advance((take(plan, one), now), take(members, one), room, "alone"))
-    return jax.tree.map(lambda *leaves: jnp.concatenate(leaves) if eqx.is_array(leaves[0]) else leaves[0], *each)
+    return joined(each)
 
 
 @eqx.filter_jit(donate="all-except-first")

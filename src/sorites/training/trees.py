@@ -6,6 +6,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array
 
 from ..errors import require
@@ -32,13 +33,41 @@ def on_device(array: np.ndarray) -> Array:
 
 
 def take(tree, index):
-    return jax.tree.map(lambda leaf: leaf[index] if eqx.is_array(leaf) else leaf, tree)
+    return jax.tree.map(lambda leaf: _picked(leaf, index) if eqx.is_array(leaf) else leaf, tree)
 
 
 def copied(tree):
     """A copy: the program reuses the memory of what it is given."""
-    return jax.tree.map(lambda leaf: jnp.array(leaf) if eqx.is_array(leaf) else leaf, tree)
+    return take(tree, slice(None))
 
 
 def put(everyone, index, some):
-    return jax.tree.map(lambda a, b: a.at[index].set(b) if eqx.is_array(a) else a, everyone, some)
+    def changed(whole: Array, part: Array) -> Array:
+        if not _by_numpy(whole):
+            return whole.at[index].set(part)
+        every = np.array(whole)
+        every[index] = np.asarray(part)
+        return on_device(every)
+
+    return jax.tree.map(lambda a, b: changed(a, b) if eqx.is_array(a) else a, everyone, some)
+
+
+def joined(trees):
+    """One tree of several, along the axis of members."""
+
+    def together(*leaves):
+        return on_device(np.concatenate(leaves)) if _by_numpy(leaves[0]) else jnp.concatenate(leaves)
+
+    return jax.tree.map(lambda *leaves: together(*leaves) if eqx.is_array(leaves[0]) else leaves[0], *trees)
+
+
+def _picked(leaf: Array, index) -> Array:
+    if not _by_numpy(leaf):
+        return jnp.array(leaf) if isinstance(index, slice) else leaf[index]
+    return on_device(np.asarray(np.asarray(leaf)[index]))
+
+
+def _by_numpy(leaf: Array) -> bool:
+    """In the memory of the processor JAX would compile a program for every shape, and do no more than this."""
+    plain = isinstance(leaf, jax.Array) and not isinstance(leaf, Tracer)
+    return plain and jax.default_backend() == "cpu" and not jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
