@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Key, Num
 
 from ..errors import SpecError
@@ -18,6 +19,11 @@ from .said import AbstractSaid
 
 Maps = tuple[Float[Array, "head thought position batch"], ...]
 Rounds = tuple[tuple[int, int], ...]
+
+
+def zeros(shape: int | tuple[int, ...], dtype: Any = None) -> Array:
+    """Weights before anybody draws or learns them. `jnp.zeros` would compile a program for every shape."""
+    return jax.device_put(np.zeros(shape, jax.dtypes.canonicalize_dtype(float) if dtype is None else dtype))
 
 
 @dataclasses.dataclass(frozen=True)

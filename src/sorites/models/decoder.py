@@ -17,7 +17,7 @@ from jaxtyping import Array, Bool, Float, Int, Key
 from ..errors import require
 from ..tasks import AbstractTask, Alphabet, Chain, Layout, Lego, draws
 from ..tasks.lego import SLOTS, Vocabulary
-from .base import AbstractModel, Defaults
+from .base import AbstractModel, Defaults, zeros
 from .said import Classes
 
 Positions = Literal["none", "learned", "rope", "alibi"]
@@ -273,5 +273,5 @@ def decoder(
     words = task.vocabulary
     spec = DecoderSpec(words, token_width, width, heads, hidden, normalised, positions, longest, slots)
     shape = eqx.filter_eval_shape(lambda: drawn(spec, jax.random.key(0)))
-    model = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype) if hasattr(leaf, "shape") else leaf, shape)
+    model = jax.tree.map(lambda leaf: zeros(leaf.shape, leaf.dtype) if hasattr(leaf, "shape") else leaf, shape)
     return eqx.tree_at(lambda model: model.residual, model, jnp.asarray(residual, jnp.float32))

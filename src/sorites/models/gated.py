@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..tasks import AbstractTask, Chain, Layout
-from .base import AbstractModel, in_chain_coordinates, own_layout_only, padded_signs
+from .base import AbstractModel, in_chain_coordinates, own_layout_only, padded_signs, zeros
 from .links import AbstractLink, link_named
 from .said import Signs
 
@@ -84,5 +84,5 @@ class Gated(AbstractModel):
 
 def gated(task: AbstractTask, link: str | AbstractLink = "cosine") -> Gated:
     """Zero weights: uniform attention, as Algorithm 1 starts."""
-    weights = tuple(jnp.zeros(shape) for shape in live_shapes(task.layout))
+    weights = tuple(zeros(shape) for shape in live_shapes(task.layout))
     return Gated(weights=weights, layout=task.layout, link=link_named(link))

@@ -14,7 +14,8 @@ from jaxtyping import Array, Float, Key
 
 from ..errors import require
 from ..tasks import AbstractTask, Alphabet, Chain, Layout
-from .base import AbstractModel, Defaults, Maps
+from ..tasks.base import compiled
+from .base import AbstractModel, Defaults, Maps, zeros
 from .network import TYPES, Architecture, Network, network, wide, working_type
 from .network_reduced import embedded, reduced
 from .said import AbstractSaid, Classes, Odds
@@ -83,6 +84,7 @@ class GPT(AbstractModel):
         logits, _ = reduced(self.net, self.pad, numbers, hidden, self.first_asked(chains.layout), look=False)
         return self._said(logits, chains.layout.slots)
 
+    @compiled
     def maps(self, chains: Chain) -> tuple[Float[Array, "batch head query source"], ...]:
         """Every layer's attention between all places of the sequence, inputs and start token included."""
         numbers, hidden = self._sequence(chains)
@@ -195,5 +197,5 @@ def gpt(
     need = layout.positions * layout.slots - 1 + start
     require(room is None or room >= need, f"a GPT has a place for every token: room={room}; use {need} or more")
     shape = eqx.filter_eval_shape(lambda: network(architecture, room or need, jax.random.key(0), alphabet.vocab))
-    net = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype) if hasattr(leaf, "shape") else leaf, shape)
-    return GPT(net, jnp.zeros(width, TYPES[weights]), alphabet, start)
+    net = jax.tree.map(lambda leaf: zeros(leaf.shape, leaf.dtype) if hasattr(leaf, "shape") else leaf, shape)
+    return GPT(net, zeros(width, TYPES[weights]), alphabet, start)

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..tasks import AbstractTask, Chain, Layout
-from .base import AbstractModel, in_chain_coordinates, masked_softmax, own_layout_only, padded_signs
+from .base import AbstractModel, in_chain_coordinates, masked_softmax, own_layout_only, padded_signs, zeros
 from .links import AbstractLink, link_named
 from .masks import lower_levels
 from .said import Signs
@@ -65,6 +65,6 @@ class OpenGates(AbstractModel):
 def open_gates(task: AbstractTask, link: str | AbstractLink = "cosine", gate: float = 0.0) -> OpenGates:
     """Zero weights, and every gate at sigmoid(gate): half open by default, so that nothing is prescribed."""
     layout = task.layout
-    weights = jnp.zeros((layout.depth, layout.thoughts, layout.positions))
+    weights = zeros((layout.depth, layout.thoughts, layout.positions))
     gates = jnp.full((layout.depth, layout.thoughts), gate)
     return OpenGates(weights=weights, gates=gates, layout=layout, link=link_named(link))

@@ -13,7 +13,7 @@ from jaxtyping import Array, Float, Key
 
 from ..errors import require
 from ..tasks import AbstractTask, Chain, Layout
-from .base import AbstractModel, Defaults, own_layout_only, padded_signs
+from .base import AbstractModel, Defaults, own_layout_only, padded_signs, zeros
 from .said import Signs
 
 
@@ -54,9 +54,9 @@ def perceptron(task: AbstractTask, width: int = 32) -> Perceptron:
     require(width >= 1, f"a hidden layer needs a unit: width={width}; use 1 or more")
     layout = task.layout
     return Perceptron(
-        hidden=jnp.zeros((width, layout.inputs)),
-        shift=jnp.zeros(width),
-        output=jnp.zeros((layout.thoughts, width)),
-        offset=jnp.zeros(layout.thoughts),
+        hidden=zeros((width, layout.inputs)),
+        shift=zeros(width),
+        output=zeros((layout.thoughts, width)),
+        offset=zeros(layout.thoughts),
         layout=layout,
     )

@@ -18,7 +18,7 @@ from jaxtyping import Array, Float, Num
 
 from ..errors import SpecError
 from ..tasks import AbstractTask, Chain, Layout
-from .base import AbstractModel, Rounds, in_chain_coordinates, masked_softmax, own_layout_only, padded_signs
+from .base import AbstractModel, Rounds, in_chain_coordinates, masked_softmax, own_layout_only, padded_signs, zeros
 from .links import AbstractLink
 from .masks import MASKS, Mask
 from .policies import any_link_named
@@ -168,5 +168,5 @@ def positional(
     if isinstance(mask, str) and mask not in MASKS:
         raise SpecError(f"a mask is one of {', '.join(MASKS)}: mask={mask!r}; use one of these or a function")
     rule = MASKS[mask] if isinstance(mask, str) else mask
-    weights = jnp.zeros((task.layout.thoughts, task.layout.positions))
+    weights = zeros((task.layout.thoughts, task.layout.positions))
     return Positional(weights=weights, layout=task.layout, link=any_link_named(link), mask=rule)

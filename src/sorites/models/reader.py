@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from ..tasks import AbstractTask, Chain, Layout
-from .base import AbstractModel, in_chain_coordinates, own_layout_only, padded_signs
+from .base import AbstractModel, in_chain_coordinates, own_layout_only, padded_signs, zeros
 from .gated import Live, climb, live_shapes
 from .links import AbstractLink, link_named
 from .said import Signs
@@ -53,5 +53,5 @@ class Reader(AbstractModel):
 
 def reader(task: AbstractTask, link: str | AbstractLink = "cosine") -> Reader:
     """Zero weights: uniform attention."""
-    weights = tuple(jnp.zeros(shape) for shape in live_shapes(task.layout))
+    weights = tuple(zeros(shape) for shape in live_shapes(task.layout))
     return Reader(weights=weights, layout=task.layout, link=link_named(link))

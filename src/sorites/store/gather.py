@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from ..training import History
+from ..training.trees import on_device
 
 
 class Kept(NamedTuple):
@@ -73,6 +73,6 @@ def _models(models: list[Any], rows: list[np.ndarray], order: np.ndarray) -> Any
         if not eqx.is_array(leaves[0]):
             return leaves[0]
         chosen = [np.asarray(leaf)[mine] for leaf, mine in zip(leaves, rows, strict=True)]
-        return jnp.asarray(np.concatenate(chosen)[order])
+        return on_device(np.concatenate(chosen)[order])
 
     return jax.tree.map(join, *models)

@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
+import numpy as np
+from jaxtyping import Array, Int
 
 from ..errors import SpecError
 from ..models import AbstractModel
@@ -65,6 +67,12 @@ def load_member(folders: Sequence[Folder], id: str, seed: int | None) -> Loaded:
 
 def secret_of(task: AbstractTask, seed: int) -> Any:
     """What the member of that seed has to find: it follows from task and seed, so it is not stored."""
+    return _drawn(task, np.asarray(seed, np.int64).astype(np.int32))  # as JAX takes a number that is too large
+
+
+@eqx.filter_jit
+def _drawn(task: AbstractTask, seed: Int[np.ndarray | Array, ""]) -> Any:
+    """As `born` draws it; one program for every seed."""
     return task.draw(jax.random.split(jax.random.key(seed), 4)[0])
 
 

@@ -18,7 +18,7 @@ Secret = Any  # a pytree of arrays; each task defines its own
 
 def compiled(method: Any) -> Any:
     """One program where it is called by itself, instead of one for every operation; inside a program a part of it."""
-    program = eqx.filter_jit(method, inline=True)
+    program: Any = eqx.filter_jit(method, inline=True)  # pyright: ignore
 
     @functools.wraps(method)
     def called(self, *given, **named):

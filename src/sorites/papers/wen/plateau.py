@@ -3,6 +3,7 @@
 import dataclasses
 from typing import Any
 
+import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
@@ -68,7 +69,8 @@ def learned(task, trained, index: int, sparsity: int) -> dict[str, Any]:
     """The answer's Fourier coefficients over all held-out inputs, and the formula that reads each bit once closest to them."""
     model, secret = trained.model(index), trained.secret(index)
     chains = task.numbered(secret, jnp.arange(task.held_out, dtype=jnp.uint32), held_out=True)
-    measured = {name: np.asarray(each, float) for name, each in Fourier(most=sparsity)(model, task, secret, chains, ()).items()}  # fmt: skip
+    found = eqx.filter_jit(Fourier(most=sparsity))(model, task, secret, chains, ())
+    measured = {name: np.asarray(each, float) for name, each in found.items()}
     formula, law = nearest(measured["fourier"])
     rows = [
         {"coefficient": float(each), "error": float(error), "law": float(goal)}
