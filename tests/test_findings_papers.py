@@ -216,10 +216,16 @@ def test_small_sets_of_wen():
     data = table("wen/4").filter(pl.col("accuracy") >= 1).sort("samples")
     firsts = data.group_by("chain", "layers", "heads", "seed", maintain_order=True).first()
     bare = firsts.filter(~pl.col("chain"))
-    assert {(layers, heads) for layers, heads in bare.select("layers", "heads").rows()} == {(1, 1), (1, 4), (2, 2)}
+    assert {(layers, heads) for layers, heads in bare.select("layers", "heads").rows()} == {(1, 1), (1, 4), (2, 2), (4, 4)}
+    assert bare.height == 4
+    whole = table("wen/4").filter(~pl.col("chain")).sort("samples").group_by("layers", "heads", "seed").last()
+    others = whole.filter(pl.col("accuracy") < 1).sort("layers", "heads")
+    assert (others["samples"] == 9_999_872).all()  # nobody was stopped before
+    assert f"the others end at {listed(others['accuracy'], '{:.3f}')}" in README
     passes = sorted(bare["samples"] / 10_000)
-    assert f"exact after {passes[0]:.0f} to {passes[-1]:.0f} passes, with the chain after 4." in README
+    assert f"exact after {passes[0]:.0f} to {passes[-1]:.0f} passes, the others" in README
     assert firsts.filter(pl.col("chain"))["samples"].max() // 10_000 == 4
+    assert "with the chain one layer after 4." in README
 
 
 def test_what_separates_the_actions():
@@ -234,6 +240,16 @@ def test_what_separates_the_actions():
     assert (
         f"from below {np.ceil(max(fixed) * 20) / 20:.2f} to {np.floor(min(fresh) * 100) / 100:.2f} and more" in README
     )
+
+
+def test_the_rate_that_reaches_every_length():
+    data = table("lego/separation").filter(pl.col("step") == pl.col("step").max().over("way"))
+    longest = data.filter(pl.col("length") == 160)
+    fast = longest.filter(pl.col("way") == "fast-decay")["right"].min()
+    assert f"right at L=160** in {np.floor(fast * 100) / 100:.2f} of" in README  # pyright: ignore
+    least = longest.filter(pl.col("way") != "fast-decay").group_by("way", "action").agg(pl.col("right").mean())
+    worst = least.group_by("way").agg(pl.col("right").min())["right"]
+    assert f"leave some actions at {worst.min():.2f} to {worst.max():.2f}" in README
 
 
 def test_self_training_of_lego():
