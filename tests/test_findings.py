@@ -175,6 +175,30 @@ def test_speed_beside_pytorch(monkeypatch):
         assert row in bare, row
 
 
+def test_speed_beside_pytorch_on_the_h200(monkeypatch):
+    """The rows with a record of both sides in one run, and the losses of 8 seeds before and after the kernel."""
+    monkeypatch.syspath_prepend(str(ROOT / "bench"))
+    page = importlib.import_module("page")
+    lego, deep = (
+        json.loads((ROOT / "results" / name).read_text()) for name in ("bench-lego-h200.json", "profile-wen-h200.json")
+    )
+    kernel = deep["one kernel"]
+    beside = kernel["beside PyTorch, one run"]
+    sides = {"torch": beside["torch, bf16 autocast"],
+             "torch.compile": beside["torch.compile, bf16 autocast, fused Adam"]}  # fmt: skip
+    rows = [page.compared(beside["sorites, bf16 products"], sides, "sequences/s"),
+            page.compared(lego["sorites"]["training"]["seconds"], lego["torch"]["training"], "s")]  # fmt: skip
+    table = (ROOT / "README.md").read_text().replace(" s |", " |")
+    for row in rows:
+        assert " | ".join(row) in table, row
+    before, after = (
+        np.array(kernel["held-out loss of 8 seeds every 8,192 sequences"][when]) for when in ("before", "after")
+    )
+    assert before.shape == after.shape == (8, 17)
+    assert np.abs(before.mean(axis=0) - after.mean(axis=0)).max() <= 0.0071
+    assert np.ptp(before, axis=0).max() > 0.6
+
+
 def test_claims_at_sizes_drawn_anywhere():
     """None fails, at most a tenth is undecided, and the README has the counts."""
     seeds = json.loads((ROOT / "results" / "anywhere.json").read_text())["seeds"]

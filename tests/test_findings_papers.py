@@ -216,7 +216,12 @@ def test_small_sets_of_wen():
     data = table("wen/4").filter(pl.col("accuracy") >= 1).sort("samples")
     firsts = data.group_by("chain", "layers", "heads", "seed", maintain_order=True).first()
     bare = firsts.filter(~pl.col("chain"))
-    assert {(layers, heads) for layers, heads in bare.select("layers", "heads").rows()} == {(1, 1), (1, 4), (2, 2), (4, 4)}
+    assert {(layers, heads) for layers, heads in bare.select("layers", "heads").rows()} == {
+        (1, 1),
+        (1, 4),
+        (2, 2),
+        (4, 4),
+    }
     assert bare.height == 4
     whole = table("wen/4").filter(~pl.col("chain")).sort("samples").group_by("layers", "heads", "seed").last()
     others = whole.filter(pl.col("accuracy") < 1).sort("layers", "heads")
