@@ -1,10 +1,10 @@
 """LEGO's decoder at paper scale: attention maps, 300 epochs, what separates the actions, recursive self-training.
 
-    python bench/lego_paper_scale.py OUT maps epochs fresh-residual fast-decay
+    python bench/lego_paper_scale.py OUT maps epochs-fixed epochs-fresh fresh-residual fast-decay
     python bench/lego_paper_scale.py OUT --smoke
 
-Needs JAX, Equinox, Optax and NumPy alone. A part is `maps`, `epochs`, `self-training` or a way of training; each is
-trained to its end and written at once: PART.npz and PART.json. On a machine with polars,
+Needs JAX, Equinox, Optax and NumPy alone. A part is `maps`, a way of training, the same over 300 epochs (`epochs-`), or
+`self-training`; each is trained to its end and written at once: PART.npz and PART.json. On a machine with polars,
 `python bench/lego_record.py OUT COMMIT` turns them into the tables under results/figures/lego/.
 """
 
@@ -26,7 +26,7 @@ from sorites.papers.lego.grids import LARGE, MAPS, SMOKE, WAYS, WHOLE, Study, ma
 from sorites.training import Trained, train
 
 BEGUN = time.perf_counter()
-PARTS = ("maps", "epochs", *WAYS, "self-training")
+PARTS = ("maps", *(f"epochs-{way}" for way in WHOLE.ways), *WAYS, "self-training")
 
 
 def trained(size: Study, way: str) -> tuple[Trained, dict[str, np.ndarray]]:
@@ -43,9 +43,8 @@ def trained(size: Study, way: str) -> tuple[Trained, dict[str, np.ndarray]]:
 def arrays(part: str, size: Study) -> dict[str, np.ndarray]:
     if part == "maps":
         return mapped(size, trained(size, "fresh")[0])
-    if part == "epochs":
-        ways = {way: trained(size, way)[1] for way in size.ways}
-        return {f"{way}/{field}": values for way, found in ways.items() for field, values in found.items()}
+    if part.startswith("epochs-"):
+        return trained(size, part.removeprefix("epochs-"))[1]
     if part == "self-training":
         stages = self_trained(size, size.stages, train(self_training(size), range(size.seeds)).history)
         print({name: np.round(array.mean(axis=0), 3).tolist() for name, array in stages.items()}, flush=True)
@@ -65,7 +64,7 @@ def main() -> None:
     small = {"maps": dataclasses.replace(SMOKE, actions=SMOKE.pair), "epochs": over_epochs(SMOKE, 300, 2)}
     sizes = small if options.smoke else {"maps": MAPS, "epochs": WHOLE}
     for part in options.parts or PARTS:
-        begun, size = time.perf_counter(), sizes.get(part, SMOKE if options.smoke else LARGE)
+        begun, size = time.perf_counter(), sizes.get(part.partition("-")[0], SMOKE if options.smoke else LARGE)
         np.savez_compressed(options.out / f"{part}.npz", **arrays(part, size))  # pyright: ignore
         about = {
             "device": jax.devices()[0].device_kind,

@@ -52,7 +52,7 @@ def main() -> None:
     arrays, origins = {}, {}
     for path in sorted(out.glob("*.npz")):
         about = json.loads(path.with_suffix(".json").read_text())
-        size = SIZES.get(path.stem, LARGE)
+        size = SIZES.get(path.stem.partition("-")[0], LARGE)
         if about.pop("parameters") != json.loads(json.dumps(dataclasses.asdict(size))):
             raise SystemExit(f"{path} has other settings than the figures at paper scale: run the part again")
         arrays[path.stem], origins[path.stem] = dict(np.load(path)), about | {"commit": commit}
@@ -60,10 +60,10 @@ def main() -> None:
         kinds = {"2": ("plain",), "5": ("plain", "permuted"), "6": ("at10", "at20"), "7": ("at10", "at20")}
         for name, keys in kinds.items():
             write(name, maps(MAPS, arrays["maps"], keys), MAPS, origins["maps"])
-    if "epochs" in arrays:
-        of = {way: {key.split("/")[1]: value for key, value in arrays["epochs"].items() if key.startswith(f"{way}/")}
-              for way in WHOLE.ways}  # fmt: skip
-        write("epochs", separation(WHOLE, of), WHOLE, origins["epochs"])
+    epochs = {way: f"epochs-{way}" for way in WHOLE.ways}
+    if set(epochs.values()) <= set(arrays):
+        told = {"ways": {way: origins[part] for way, part in epochs.items()}}
+        write("epochs", separation(WHOLE, {way: arrays[part] for way, part in epochs.items()}), WHOLE, told)
     if ways := {way: arrays[way] for way in LARGE.ways if way in arrays}:
         write_ways(ways, origins)
     if "fresh" in arrays:
