@@ -66,10 +66,10 @@ def train(
     """Train one member per seed; several runs (one per seed) may differ in any array: rates, weights, masks, steps.
 
     lanes: "together" (vmap, for steps too small to fill the machine), "apart" (one after another, which skips finished
-    members), or "auto". seconds: of training, compilation apart; after so many the ensemble ends at the next chunk where it stands,
-    right-censored, and its history says so. shrink: together, finished members are dropped when only 1/shrink are left
-    (a new size is a new program). keep: steps after which the weights are kept as well (`Trained.along`), so that
-    attention can be watched as it forms. checkpoint: where a killed training goes on from.
+    members), or "auto". seconds: of training, compilation apart; after so many the ensemble ends at the next chunk
+    where it stands, right-censored, and its history says so. shrink: together, finished members are dropped when only
+    1/shrink are left (a new size is a new program). keep: steps after which the weights are kept as well
+    (`Trained.along`), so that attention can be watched as it forms. checkpoint: where a killed training goes on from.
     """
     require(not isinstance(seeds, int), f"seeds are a list: seeds={seeds}; use range({seeds})")
     seeds = [int(seed) for seed in seeds]
