@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from sorites.tasks.draws import uniform
+from sorites.tasks.draws import normals, uniform
 
 
 @pytest.mark.parametrize("shape", [(), (5,), (3, 1, 7), (2, 1000)])
@@ -37,3 +37,21 @@ def test_in_float64_and_with_other_generators_jax_draws():
         found = uniform(key, (4,), -1.0)
         assert found.dtype == jnp.float64
         np.testing.assert_array_equal(found, jax.random.uniform(key, (4,), minval=-1))
+
+
+def test_normals_of_several_keys_are_those_of_each():
+    keys, shapes = list(jax.random.split(jax.random.key(3), 4)), [(2, 7), (24, 8), (0, 3), (5, 2, 3)]
+    for wrapped in (lambda function: function, jax.jit, jax.vmap):
+        given = jax.tree.map(lambda key: key[None], keys) if wrapped is jax.vmap else keys
+        found = wrapped(lambda keys: normals(keys, shapes))(given)
+        for ours, key, shape in zip(found, keys, shapes, strict=True):
+            theirs = jax.random.normal(key, shape)
+            np.testing.assert_array_equal(np.asarray(ours).reshape(shape), theirs)
+
+
+def test_normals_in_float64_are_jax_own():
+    with jax.enable_x64(True):
+        key = jax.random.key(1)
+        [found] = normals([key], [(3,)])
+        assert found.dtype == np.float64
+        np.testing.assert_array_equal(found, jax.random.normal(key, (3,)))

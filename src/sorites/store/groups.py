@@ -5,19 +5,16 @@ from collections.abc import Sequence
 from typing import Any
 
 import equinox as eqx
-import jax
-import numpy as np
 
 from ..errors import require
 from ..training import Run
-from ..training.trees import on_device
+from ..training.trees import side_by_side
 from .loading import secret_of
 
 
 def secrets_of(runs: list[Run], seeds: Sequence[int]) -> Any:
     """What each member had to find: it follows from run and seed, so it is not stored."""
-    drawn = [secret_of(run.task, seed) for run, seed in zip(runs, seeds, strict=True)]
-    return jax.tree.map(lambda *leaves: on_device(np.stack(leaves)), *drawn)
+    return side_by_side([secret_of(run.task, seed) for run, seed in zip(runs, seeds, strict=True)])
 
 
 def require_alike(runs: list[Run]) -> None:

@@ -54,11 +54,19 @@ def put(everyone, index, some):
 
 def joined(trees):
     """One tree of several, along the axis of members."""
+    return _united(np.concatenate, jnp.concatenate, trees)
 
-    def together(*leaves):
-        return on_device(np.concatenate(leaves)) if _by_numpy(leaves[0]) else jnp.concatenate(leaves)
 
-    return jax.tree.map(lambda *leaves: together(*leaves) if eqx.is_array(leaves[0]) else leaves[0], *trees)
+def side_by_side(trees):
+    """One tree of several without that axis."""
+    return _united(np.stack, jnp.stack, trees)
+
+
+def _united(by_numpy, otherwise, trees):
+    def united(*leaves):
+        return on_device(by_numpy(leaves)) if _by_numpy(leaves[0]) else otherwise(leaves)
+
+    return jax.tree.map(lambda *leaves: united(*leaves) if eqx.is_array(leaves[0]) else leaves[0], *trees)
 
 
 def _picked(leaf: Array, index) -> Array:
