@@ -195,8 +195,9 @@ def test_speed_beside_pytorch_on_the_h200(monkeypatch):
         np.array(kernel["held-out loss of 8 seeds every 8,192 sequences"][when]) for when in ("before", "after")
     )
     assert before.shape == after.shape == (8, 17)
-    assert np.abs(before.mean(axis=0) - after.mean(axis=0)).max() <= 0.0071
-    assert np.ptp(before, axis=0).max() > 0.6
+    apart, spread = np.abs(before.mean(axis=0) - after.mean(axis=0)).max(), np.ptp(before, axis=0).max()
+    told = " ".join((ROOT / "docs" / "bench.md").read_text().split())
+    assert f"mean by at most {np.ceil(1e4 * apart) / 1e4:.4f}, where the seeds lie up to {spread:.2f} apart" in told
 
 
 def test_claims_at_sizes_drawn_anywhere():

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from sorites.training.trees import copied, joined, put, side_by_side, take
+from sorites.training.trees import as_members, copied, joined, put, take
 
 
 def members():
@@ -25,7 +25,7 @@ def test_what_is_taken_and_put_back_is_where_it_was():
     np.testing.assert_array_equal(np.asarray(some["weights"], float), [[9, 10, 11], [3, 4, 5]])
     same(put(everyone, np.array([3, 1]), some), everyone)
     same(joined([take(everyone, np.array([index])) for index in range(4)]), everyone)
-    same(side_by_side([take(everyone, index) for index in range(4)]), everyone)
+    same(as_members([take(everyone, index) for index in range(4)]), everyone)
 
 
 def test_a_copy_outlives_what_it_was_made_of():

@@ -8,13 +8,13 @@ import equinox as eqx
 
 from ..errors import require
 from ..training import Run
-from ..training.trees import side_by_side
+from ..training.trees import as_members
 from .loading import secret_of
 
 
 def secrets_of(runs: list[Run], seeds: Sequence[int]) -> Any:
     """What each member had to find: it follows from run and seed, so it is not stored."""
-    return side_by_side([secret_of(run.task, seed) for run, seed in zip(runs, seeds, strict=True)])
+    return as_members([secret_of(run.task, seed) for run, seed in zip(runs, seeds, strict=True)])
 
 
 def require_alike(runs: list[Run]) -> None:

@@ -20,7 +20,7 @@ def uniform(key: Key[Array, ""], shape: tuple[int, ...], low: float) -> Float[Ar
     """In [low, 1), bit for bit `jax.random.uniform(key, shape, minval=low)`."""
 
     def written_out(key):
-        return between(words(key, shape), np.float32(low))
+        return from_bits(words(key, shape), np.float32(low))
 
     def theirs(key):
         return jax.random.uniform(key, shape, minval=low)
@@ -31,8 +31,8 @@ def uniform(key: Key[Array, ""], shape: tuple[int, ...], low: float) -> Float[Ar
 
 
 def normals(keys: Sequence[Key[Array, ""]], shapes: Sequence[tuple[int, ...]]) -> list[Float[Array, "..."]]:
-    """`jax.random.normal` of every key and shape: the same numbers, drawn side by side in one pass, for a program
-    spends half a second of compilation on each draw."""
+    """`jax.random.normal` of every key and shape: the same numbers, drawn side by side in one pass, for every draw
+    of its own takes a program a quarter of a second to compile."""
     sizes = [int(np.prod(shape)) for shape in shapes]
     if not all(map(usual, keys)) or sum(sizes) >= 2**32:
         return [jax.random.normal(key, shape) for key, shape in zip(keys, shapes, strict=True)]
@@ -47,7 +47,7 @@ def normals(keys: Sequence[Key[Array, ""]], shapes: Sequence[tuple[int, ...]]) -
     counts = along(lambda place: jax.lax.iota(jnp.uint32, sizes[place]))
 
     def drawn():
-        return jax.lax.erf_inv(between(threefry(first, second, counts), LOWEST))
+        return jax.lax.erf_inv(from_bits(threefry(first, second, counts), LOWEST))
 
     parts = jnp.split(once(drawn, data[0][0]), np.cumsum(sizes)[:-1])
     return [np.float32(np.sqrt(2)) * part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
@@ -59,7 +59,7 @@ def usual(key: Key[Array, ""]) -> bool:
     return known and not jax.config.values["jax_enable_x64"]
 
 
-def between(bits: UInt32[Array, "..."], low: np.float32) -> Float[Array, "..."]:
+def from_bits(bits: UInt32[Array, "..."], low: np.float32) -> Float[Array, "..."]:
     """In [low, 1), from 23 of 32 bits: a number in [1, 2), less one."""
     unit = jax.lax.bitcast_convert_type(bits >> 9 | np.uint32(0x3F800000), jnp.float32) - 1
     return jnp.maximum(low, unit * (np.float32(1) - low) + low)

@@ -57,7 +57,7 @@ def joined(trees):
     return _united(np.concatenate, jnp.concatenate, trees)
 
 
-def side_by_side(trees):
+def as_members(trees):
     """One tree of several without that axis."""
     return _united(np.stack, jnp.stack, trees)
 
