@@ -6,15 +6,19 @@ import numpy as np
 import pytest
 
 from sorites.models import network_reduced
-from sorites.models.attention_kernel import attended, attended_on_chip, fits
+from sorites.models.attention_kernel import attended_on_chip, fits
+from sorites.models.beginnings import Beginnings, attended
 from sorites.models.network import Architecture, network
 from sorites.theory.precision import in_float64
 
 
-def drawn(batch: int, length: int, heads: int, dim: int, kind=jnp.float32):
-    split, slope = jax.random.split(jax.random.key(length))
-    return (jax.random.normal(split, (batch, length, 3 * heads * dim)).astype(kind),
-            jax.random.normal(slope, (batch, length, heads * dim)).astype(kind))  # fmt: skip
+def drawn(batch: int, length: int, depth: int, heads: int, dim: int, kind=jnp.float32):
+    """Beginnings of so many first bits, queries, keys and values of every row, and slopes."""
+    which, split, slope = jax.random.split(jax.random.key(length), 3)
+    of = Beginnings(depth, length, jax.random.randint(which, (batch,), 0, 2**depth))
+    rows = depth * 2**depth + batch * (length - depth)
+    return (of, jax.random.normal(split, (rows, 3 * heads * dim)).astype(kind),
+            jax.random.normal(slope, (rows, heads * dim)).astype(kind))  # fmt: skip
 
 
 def value_and_slopes(function, split, slope):
@@ -22,51 +26,64 @@ def value_and_slopes(function, split, slope):
     return value, back(slope)[0]
 
 
-@pytest.mark.parametrize(("length", "heads", "dim"), [(9, 2, 12), (33, 4, 180), (16, 1, 16), (1, 3, 5)])
-def test_equals_plain_attention(length, heads, dim):
-    split, slope = drawn(2, length, heads, dim)
-    on_chip = value_and_slopes(lambda split: attended_on_chip(split, heads, True), split, slope)
-    plain = value_and_slopes(lambda split: attended(split, heads), split, slope)
+SIZES = [(9, 0, 2, 12), (33, 0, 4, 180), (33, 3, 4, 180), (16, 2, 1, 16), (20, 4, 2, 24), (1, 0, 3, 5), (4, 3, 2, 8)]
+
+
+@pytest.mark.parametrize(("length", "depth", "heads", "dim"), SIZES)
+def test_equals_plain_attention(length, depth, heads, dim):
+    of, split, slope = drawn(5, length, depth, heads, dim)
+    on_chip = value_and_slopes(lambda split: attended_on_chip(split, of, heads, True), split, slope)
+    plain = value_and_slopes(lambda split: attended(split, of, heads), split, slope)
     for ours, theirs in zip(on_chip, plain, strict=True):
-        np.testing.assert_allclose(ours, theirs, atol=2e-6)
+        np.testing.assert_allclose(ours, theirs, atol=5e-6)
 
 
-def test_rounds_as_bfloat16_does():
-    split, slope = drawn(2, 21, 2, 24, jnp.bfloat16)
-    exact = value_and_slopes(lambda split: attended(split, 2), *(x.astype(jnp.float32) for x in (split, slope)))
-    found = value_and_slopes(lambda split: attended_on_chip(split, 2, True), split, slope)
+@pytest.mark.parametrize("depth", [0, 3])
+def test_rounds_as_bfloat16_does(depth):
+    of, split, slope = drawn(4, 21, depth, 2, 24, jnp.bfloat16)
+    exact = value_and_slopes(lambda split: attended(split, of, 2), *(x.astype(jnp.float32) for x in (split, slope)))
+    found = value_and_slopes(lambda split: attended_on_chip(split, of, 2, True), split, slope)
     for ours, theirs in zip(found, exact, strict=True):
         error = np.linalg.norm(np.asarray(ours, np.float32) - theirs) / np.linalg.norm(theirs)
         assert error < 1e-2
 
 
-def test_members_share_it():
-    split, _ = drawn(6, 7, 2, 8)
-    packed = jax.vmap(lambda split: attended_on_chip(split, 2, True))(split.reshape(3, 2, 7, -1))
-    np.testing.assert_allclose(packed.reshape(6, 7, -1), attended(split, 2), atol=2e-6)
+@pytest.mark.parametrize("depth", [0, 2])
+def test_members_share_it(depth):
+    many = [drawn(3, length, depth, 2, 8)[:2] for length in (7, 7)]
+    which, split = jnp.stack([of.which for of, _ in many]), jnp.stack([split for _, split in many])
+    packed = jax.vmap(lambda which, split: attended_on_chip(split, Beginnings(depth, 7, which), 2, True))(which, split)
+    for ours, (of, split) in zip(packed, many, strict=True):
+        np.testing.assert_allclose(ours, attended(split, of, 2), atol=2e-6)
 
 
-def test_a_gpu_can_compile_it():
-    split, slope = drawn(2, 33, 4, 180, jnp.bfloat16)
-    traced = jax.jit(lambda *given: value_and_slopes(lambda split: attended_on_chip(split, 4), *given)[1])
+@pytest.mark.parametrize("depth", [0, 6])
+def test_a_gpu_can_compile_it(depth):
+    of, split, slope = drawn(2, 33, depth, 4, 180, jnp.bfloat16)
+    traced = jax.jit(lambda *given: value_and_slopes(lambda split: attended_on_chip(split, of, 4), *given)[1])
     assert "_push" in traced.trace(split, slope).lower(lowering_platforms=("cuda",)).as_text()
     assert fits(33, 180)
     assert not fits(65, 16)
     assert not fits(16, 257)
 
 
-def test_the_network_uses_it_where_nobody_looks(monkeypatch):
+@pytest.mark.parametrize("batch", [3, 16])  # too few to share a beginning, and enough
+def test_the_network_uses_it_where_nobody_looks(monkeypatch, batch):
     """On a GPU in bfloat16; there a middle layer comes without its map, and the logits are the same."""
     model = network(Architecture(3, 2, 16, 16, compute="bfloat16", spread=0.3), 9, jax.random.key(0))
-    tokens = jax.random.bernoulli(jax.random.key(1), 0.5, (4, 9)).astype(jnp.int32)
-    pad = jnp.zeros(16)
+    tokens = jax.random.bernoulli(jax.random.key(1), 0.5, (batch, 9)).astype(jnp.int32)
+    pad, called = jnp.zeros(16), []
     plain, maps = network_reduced.reduced(model, pad, tokens, None, 7)
+
+    def interpreted(split, of, heads):
+        called.append(of.depth)
+        return attended_on_chip(split, of, heads, True)
+
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
-    monkeypatch.setattr(
-        "sorites.models.attention_kernel.attended_on_chip", lambda split, heads: attended_on_chip(split, heads, True)
-    )
+    monkeypatch.setattr("sorites.models.attention_kernel.attended_on_chip", interpreted)
     ours, unseen = network_reduced.reduced(model, pad, tokens, None, 7, look=False)
-    assert [each is None for each in unseen] == [False, True, False]
+    assert called == [0 if batch == 3 else 2]
+    assert unseen[1] is None
     assert all(each is not None for each in maps)
     np.testing.assert_allclose(ours, plain, atol=0.05 * float(jnp.abs(plain).max()))
 

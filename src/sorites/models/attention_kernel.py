@@ -1,10 +1,12 @@
 """Causal attention of short sequences in one kernel, for a GPU: scores and attention never leave the chip.
 
-The projections come as the product leaves them, position by position, queries, keys and values side by side, and so
-does the result: heads are never moved before positions, which costs a copy of everything. One program of the kernel is
-one head of one sequence. Equal to `attended` (tests/models/test_attention_kernel.py).
+The projections come as the product leaves them, row by row, queries, keys and values side by side, and so does the
+result: heads are never moved before positions, which costs a copy of everything. One program of the kernel is one head
+of one beginning, or of the rest of one sequence, which looks at its beginning as well. Equal to `beginnings.attended`
+(tests/models/test_attention_kernel.py).
 """
 
+import dataclasses
 import functools
 
 import jax
@@ -12,7 +14,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax.experimental import pallas
 from jax.experimental.pallas import triton
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
+
+from .beginnings import Beginnings
 
 LONGEST, WIDEST = 64, 256  # positions and numbers of a head that one program holds
 
@@ -21,44 +25,62 @@ def fits(length: int, dim: int) -> bool:
     return length <= LONGEST and dim <= WIDEST
 
 
-def attended(split: Float[Array, "batch position three"], heads: int) -> Float[Array, "batch position width"]:
-    """What every head pulls together, from queries, keys and values side by side; in plain operations."""
-    batch, length, width = split.shape[0], split.shape[1], split.shape[2] // 3
-    query, key, value = jnp.moveaxis(split.reshape(batch, length, 3, heads, -1), (2, 3), (0, 2))
-    scores = (query @ key.mT).astype(jnp.float32) / np.sqrt(query.shape[-1]).astype(np.float32)
-    causal = np.tril(np.ones((length, length), bool))[None, None]
-    attention = jax.nn.softmax(scores, axis=-1, where=causal).astype(split.dtype)
-    return jnp.moveaxis(attention @ value, 1, 2).reshape(batch, length, width)
+@dataclasses.dataclass(frozen=True)
+class _Sizes:
+    depth: int
+    rest: int
+    batch: int
+    heads: int
+    dim: int
+    interpret: bool
+
+    @property
+    def count(self) -> int:
+        """Beginnings."""
+        return 2**self.depth if self.depth else 0
 
 
-@functools.partial(jax.custom_vjp, nondiff_argnums=(1, 2))
-def attended_on_chip(split: Float[Array, "batch position three"], heads: int, interpret: bool = False):
+def attended_on_chip(split: Float[Array, "row three"], of: Beginnings, heads: int, interpret: bool = False):
     """The same in one kernel, and one more for its gradient."""
-    batch, length, width = split.shape[0], split.shape[1], split.shape[2] // 3
-    out = jax.ShapeDtypeStruct((batch, length, width), split.dtype)
-    return _called(_pull, out, split, heads=heads, interpret=interpret)(split)
+    sizes = _Sizes(of.depth, of.rest, len(of.which), heads, split.shape[1] // (3 * heads), interpret)
+    return _on_chip(split, of.which, sizes)
 
 
-def _forward(split, heads, interpret):
-    return attended_on_chip(split, heads, interpret), split
+@functools.partial(jax.custom_vjp, nondiff_argnums=(2,))
+def _on_chip(split: Float[Array, "row three"], which: Int[Array, " batch"], sizes: _Sizes) -> Float[Array, "row width"]:
+    out = jax.ShapeDtypeStruct((len(split), split.shape[1] // 3), split.dtype)
+    return _called(_pull, out, sizes)(split, which)
 
 
-def _backward(heads, interpret, split, slope):
-    out = jax.ShapeDtypeStruct(split.shape, split.dtype)
-    return (_called(_push, out, split, heads=heads, interpret=interpret)(split, slope),)
+def _forward(split, which, sizes):
+    return _on_chip(split, which, sizes), (split, which)
 
 
-attended_on_chip.defvjp(_forward, _backward)
+def _backward(sizes, kept, slope):
+    split, which = kept
+    shape = jax.ShapeDtypeStruct(split.shape, split.dtype)
+    if not sizes.depth:
+        return _called(_push, shape, sizes)(split, which, slope), None
+    width = slope.shape[1]
+    before = jax.ShapeDtypeStruct((sizes.batch * sizes.depth, 2 * width), split.dtype)
+    found, before = _called(_push, (shape, before), sizes)(split, which, slope)
+    picked = jax.nn.one_hot(which, sizes.count, dtype=split.dtype)  # what a beginning owes to all that begin so
+    owed = jnp.einsum("sb,sw->bw", picked, before.reshape(sizes.batch, -1), preferred_element_type=jnp.float32)
+    ends = sizes.count * sizes.depth
+    total = found[:ends, width:].astype(jnp.float32) + owed.reshape(ends, -1)
+    return found.at[:ends, width:].set(total.astype(split.dtype)), None
 
 
-def _called(kernel, out: jax.ShapeDtypeStruct, split: Array, heads: int, interpret: bool):
-    length, dim = split.shape[1], split.shape[2] // (3 * heads)
+_on_chip.defvjp(_forward, _backward)
+
+
+def _called(kernel, out, sizes: _Sizes):
     return pallas.pallas_call(
-        functools.partial(kernel, length=length, dim=dim, heads=heads),
+        functools.partial(kernel, sizes=sizes),
         out_shape=out,
-        grid=(split.shape[0], heads),
-        compiler_params=triton.CompilerParams(num_warps=8 if dim > 64 else 4, num_stages=1),
-        interpret=interpret,
+        grid=(sizes.count + sizes.batch, sizes.heads),
+        compiler_params=triton.CompilerParams(num_warps=8 if sizes.dim > 64 else 4, num_stages=1),
+        interpret=sizes.interpret,
     )
 
 
@@ -67,48 +89,83 @@ def _power(number: int) -> int:
     return max(16, 1 << (number - 1).bit_length())
 
 
-class _Head:
-    """The places of one head of one sequence in memory, with room up to powers of two."""
+class _Place:
+    """Rows of one head in memory: so many from `start` on, with room up to powers of two."""
 
-    def __init__(self, length: int, dim: int, heads: int):
-        self.sequence, self.head = pallas.program_id(0), pallas.program_id(1)
-        self.length, self.dim, self.heads = length, dim, heads
-        rows, columns = jnp.arange(_power(length)), jnp.arange(_power(dim))
-        self.inside = (rows[:, None] < length) & (columns[None] < dim)
-        self.causal = (rows[:, None] >= rows[None]) & (rows[None] < length)
+    def __init__(self, start, count, room: int, head, sizes: _Sizes):
+        self.start, self.room, self.head, self.sizes = start, _power(room), head, sizes
+        self.dim = _power(sizes.dim)
+        self.inside = (jnp.arange(self.room)[:, None] < count) & (jnp.arange(self.dim)[None] < sizes.dim)
 
-    def place(self, ref, part: int):
-        start = (part * self.heads + self.head) * self.dim
-        return ref.at[self.sequence, pallas.ds(0, _power(self.length)), pallas.ds(start, _power(self.dim))]
+    def of(self, ref, part: int):
+        column = (part * self.sizes.heads + self.head) * self.sizes.dim
+        return ref.at[pallas.ds(self.start, self.room), pallas.ds(column, self.dim)]
 
     def read(self, ref, part: int = 0):
-        return triton.load(self.place(ref, part), mask=self.inside, other=0)
+        return triton.load(self.of(ref, part), mask=self.inside, other=0)
 
     def write(self, ref, value, part: int = 0):
-        triton.store(self.place(ref, part), value.astype(ref.dtype), mask=self.inside)
-
-    def attention(self, query, key):
-        scores = triton.dot(query, key, trans_b=True) * np.float32(self.dim**-0.5)
-        scores = jnp.where(self.causal, scores, -1e30)
-        raised = jnp.exp(scores - jnp.max(scores, axis=1, keepdims=True))
-        return raised / jnp.sum(raised, axis=1, keepdims=True)
+        triton.store(self.of(ref, part), value.astype(ref.dtype), mask=self.inside)
 
 
-def _pull(split, out, *, length: int, dim: int, heads: int) -> None:
-    here = _Head(length, dim, heads)
-    attention = here.attention(here.read(split, 0), here.read(split, 1))
-    value = here.read(split, 2)
-    here.write(out, triton.dot(attention.astype(value.dtype), value))
+class _Head:
+    """One head of one beginning or of one rest: its own rows, those before them, and whom it may look at."""
+
+    def __init__(self, which, sizes: _Sizes):
+        number, head = pallas.program_id(0), pallas.program_id(1)
+        depth, rest, count = sizes.depth, sizes.rest, sizes.count
+        self.scale = np.float32(sizes.dim**-0.5)
+        if not depth:
+            self.own, self.before, length = _Place(number * rest, rest, rest, head, sizes), None, rest
+        else:
+            sequence = jnp.maximum(number - count, 0)
+            start = jnp.minimum(number, count) * depth + sequence * rest
+            after = (number >= count).astype(jnp.int32)  # a rest: arithmetic, for a choice of constants is not lowered
+            length, earlier = depth + after * (rest - depth), after * depth
+            self.own = _Place(start, length, max(rest, depth), head, sizes)
+            self.before = _Place(which[sequence] * depth, earlier, depth, head, sizes)
+            self.owed = _Place(sequence * depth, earlier, depth, head, sizes)
+            self.seen = jnp.arange(self.before.room)[None] < earlier
+        rows = jnp.arange(self.own.room)
+        self.causal = (rows[:, None] >= rows[None]) & (rows[None] < length)
+
+    def attention(self, query, keys):
+        """Shares of the own rows and of those before."""
+        seen = [self.causal] if self.before is None else [self.causal, self.seen]
+        scores = [jnp.where(each, triton.dot(query, key, trans_b=True) * self.scale, -1e30)
+                  for each, key in zip(seen, keys, strict=True)]  # fmt: skip
+        most = functools.reduce(jnp.maximum, [jnp.max(each, axis=1, keepdims=True) for each in scores])
+        raised = [jnp.exp(each - most) for each in scores]
+        whole = sum(jnp.sum(each, axis=1, keepdims=True) for each in raised)
+        return [each / whole for each in raised]
+
+    def read(self, split, part: int):
+        """Keys or values: the own, and those before."""
+        return [place.read(split, part) for place in (self.own, self.before) if place is not None]
 
 
-def _push(split, slope, out, *, length: int, dim: int, heads: int) -> None:
+def _pull(split, which, out, *, sizes: _Sizes) -> None:
+    here = _Head(which, sizes)
+    shares = here.attention(here.own.read(split, 0), here.read(split, 1))
+    values = here.read(split, 2)
+    here.own.write(out, sum(triton.dot(share.astype(value.dtype), value)
+                            for share, value in zip(shares, values, strict=True)))  # fmt: skip
+
+
+def _push(split, which, slope, out, owed=None, *, sizes: _Sizes) -> None:
     """d(sum of slope x pulled) with respect to queries, keys and values."""
-    here = _Head(length, dim, heads)
-    query, key, value, slopes = here.read(split, 0), here.read(split, 1), here.read(split, 2), here.read(slope)
-    attention = here.attention(query, key)
-    here.write(out, triton.dot(attention.astype(slopes.dtype), slopes, trans_a=True), 2)
-    change = triton.dot(slopes, value, trans_b=True)
-    change = attention * (change - jnp.sum(change * attention, axis=1, keepdims=True)) * np.float32(dim**-0.5)
-    change = change.astype(query.dtype)
-    here.write(out, triton.dot(change, key), 0)
-    here.write(out, triton.dot(change, query, trans_a=True), 1)
+    here = _Head(which, sizes)
+    query, slopes = here.own.read(split, 0), here.own.read(slope)
+    keys, values = here.read(split, 1), here.read(split, 2)
+    shares = here.attention(query, keys)
+    changes = [triton.dot(slopes, value, trans_b=True) for value in values]
+    mean = sum(jnp.sum(change * share, axis=1, keepdims=True)
+               for change, share in zip(changes, shares, strict=True))  # fmt: skip
+    changes = [(share * (change - mean) * here.scale).astype(query.dtype)
+               for change, share in zip(changes, shares, strict=True)]  # fmt: skip
+    here.own.write(out, sum(triton.dot(change, key) for change, key in zip(changes, keys, strict=True)), 0)
+    here.own.write(out, triton.dot(changes[0], query, trans_a=True), 1)
+    here.own.write(out, triton.dot(shares[0].astype(slopes.dtype), slopes, trans_a=True), 2)
+    if owed is not None:
+        here.owed.write(owed, triton.dot(changes[1], query, trans_a=True), 0)
+        here.owed.write(owed, triton.dot(shares[1].astype(slopes.dtype), slopes, trans_a=True), 1)

@@ -1,8 +1,9 @@
 """The same network, doing only the work that the answer depends on. Exact: see tests/models/test_network.py.
 
-Two reductions. A position holds one of few tokens, so what layer one computes before it attends is a table of a few
-rows per position, whatever the batch. And only the supervised positions are asked: the last layer needs queries,
-feed-forward and head there alone.
+Three reductions. A position holds one of few tokens, so what layer one computes before it attends is a table of a few
+rows per position, whatever the batch. Sequences of bits that begin alike are one up to where they part
+(`beginnings.py`). And only the supervised positions are asked: the last layer needs queries, feed-forward and head
+there alone.
 """
 
 import functools
@@ -13,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Num
 
+from .beginnings import Beginnings, attended, beginnings
 from .network import Block, Network, along, between, product, wide, working_type
 
 Maps = tuple[Float[Array, "batch head _query position"] | None, ...]
@@ -48,8 +50,12 @@ def reduced(
         numbers = numbers if hidden is None else jnp.where(hidden, len(model.tokens), numbers)
         rows = jnp.concatenate([model.tokens, pad[None]])
         layer, x = _layer_of_tokens, (jax.nn.one_hot(numbers, len(rows), dtype=rows.dtype), rows)
-    maps = []
-    for number, block in enumerate(model.blocks):
+    maps: list[Array | None] = []
+    if layer is _layer_of_bits and last and not look:
+        shared = beginnings(x, asked)
+        if shared.depth:
+            x, maps = _shared_layers(model, x, shared, compute), [None] * last
+    for number, block in enumerate(model.blocks[len(maps) :], start=len(maps)):
         first = asked if number == last else 0
         if number:
             layer = functools.partial(_later_layer, look=look)
@@ -126,6 +132,37 @@ def _layer_of_bits(model: Network, block: Block, bits: Array, first: int, comput
     return held + mixed, attention
 
 
+def _shared_layers(model: Network, bits: Array, shared: Beginnings, compute) -> Float[Array, "batch position width"]:
+    """The stream that enters the last layer; positions where sequences begin alike are computed once."""
+    block, heads = model.blocks[0], model.architecture.heads
+    every = jnp.asarray(shared.bits, bits.dtype)
+    first, _ = _layer_of_bits(model, block, every, 0, compute)
+    rest, _ = _layer_of_bits(model, block, bits, shared.depth, compute)
+    x = between(shared.rows(first, rest), compute)
+    x = x + block.feed_forward(x, compute)
+    for block in model.blocks[1:-1]:
+        split = block.project(block.first(x), compute)
+        pulled = _pulled_on_chip if _on_chip(compute, shared.length, split.shape[1] // (3 * heads)) else attended
+        x = between(x + block.out(pulled(split, shared, heads), compute), compute)
+        x = x + block.feed_forward(x, compute)
+    return shared.whole(x)
+
+
+def _on_chip(compute, length: int, dim: int) -> bool:
+    """Attention in one kernel, where that is faster: on a GPU, in half precision, of short sequences."""
+    if compute is None or jax.default_backend() != "gpu":
+        return False
+    from .attention_kernel import fits
+
+    return fits(length, dim)
+
+
+def _pulled_on_chip(split: Float[Array, "row three"], shared: Beginnings, heads: int) -> Float[Array, "row width"]:
+    from .attention_kernel import attended_on_chip
+
+    return jnp.asarray(attended_on_chip(split, shared, heads))
+
+
 def _later_layer(
     model: Network, block: Block, x: Array, first: int, compute, look: bool = True
 ) -> tuple[Array, Array | None]:
@@ -133,12 +170,10 @@ def _later_layer(
     heads, (_, length, width) = model.architecture.heads, x.shape
     if first and (length - first) * (width + heads * length) < length * width:
         return _few_queries(model, block, x, first, compute)
-    if not (first or look) and compute is not None and jax.default_backend() == "gpu":
-        from .attention_kernel import attended_on_chip, fits
-
-        if fits(length, width // heads):
-            split = block.project(block.first(x), compute).astype(compute)
-            return x + block.out(jnp.asarray(attended_on_chip(split, heads), x.dtype), compute), None
+    if not (first or look) and _on_chip(compute, length, width // heads):
+        split, alone = block.project(block.first(x), compute), beginnings(x[..., 0], 0)
+        mixed = _pulled_on_chip(split.reshape(-1, 3 * width).astype(compute), alone, heads)
+        return x + block.out(mixed.reshape(x.shape).astype(x.dtype), compute), None
     return _every_position(model, block, x, first, compute)
 
 

@@ -1,0 +1,84 @@
+"""Sequences of bits that begin alike: what a causal network computes at their first positions is computed once.
+
+So many first bits take 2^depth values. A stream is then kept as rows: first those of every beginning, position by
+position, then those of the rest of each sequence. Norms, maps and feed-forward layers act on rows; attention of the
+rest looks at its beginning, too. Exact: see tests/models/test_beginnings.py.
+"""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int, Num
+
+from .network import wide
+
+
+def depth_of(batch: int, most: int) -> int:
+    """So many first bits, at most `most`, that one more would not save twice the rows that it adds."""
+    depth = 0
+    while depth < most and 2 ** (depth + 1) * (depth + 2) <= batch:  # 2 x (what depth + 1 adds), against a row of each
+        depth += 1
+    return depth
+
+
+@dataclasses.dataclass(frozen=True)
+class Beginnings:
+    depth: int
+    length: int  # of a sequence
+    which: Int[Array, " batch"]  # the number of each sequence's beginning
+
+    @property
+    def bits(self) -> np.ndarray:
+        """Every beginning, "beginning position"; the first bit counts most."""
+        return np.arange(2**self.depth)[:, None] >> np.arange(self.depth)[::-1][None] & 1
+
+    @property
+    def rest(self) -> int:
+        return self.length - self.depth
+
+    def rows(
+        self, first: Float[Array, "beginning depth width"], rest: Float[Array, "batch rest width"]
+    ) -> Float[Array, "row width"]:
+        return jnp.concatenate([part.reshape(part.shape[0] * part.shape[1], part.shape[2]) for part in (first, rest)])
+
+    def parts(
+        self, rows: Float[Array, "row width"]
+    ) -> tuple[Float[Array, "beginning depth width"], Float[Array, "batch rest width"]]:
+        end, width = self.depth * 2**self.depth, rows.shape[-1]
+        first = rows[:end].reshape(2**self.depth, self.depth, width)
+        return first, rows[end:].reshape(len(self.which), self.rest, width)
+
+    def whole(self, rows: Float[Array, "row width"]) -> Float[Array, "batch position width"]:
+        """The stream of every sequence, its beginning picked by a one-hot product, whose gradient is no scatter."""
+        first, rest = self.parts(rows)
+        return jnp.concatenate([jnp.einsum("sb,bdw->sdw", self.picked(rows.dtype), first), rest], axis=1)
+
+    def picked(self, kind) -> Float[Array, "batch beginning"]:
+        return jax.nn.one_hot(self.which, 2**self.depth, dtype=kind)
+
+
+def beginnings(bits: Num[Array, "batch position"], most: int) -> Beginnings:
+    """Of sequences of bits, up to `most` of the first."""
+    depth = depth_of(len(bits), most)
+    place = 2 ** np.arange(depth)[::-1]
+    return Beginnings(depth, bits.shape[1], bits[:, :depth].astype(jnp.int32) @ place.astype(np.int32))
+
+
+def attended(split: Float[Array, "row three"], of: Beginnings, heads: int) -> Float[Array, "row width"]:
+    """What every head pulls together, from queries, keys and values side by side."""
+    rest = _attended(of.whole(split), of.depth, heads)
+    return of.rows(_attended(of.parts(split)[0], 0, heads), rest)
+
+
+def _attended(split: Float[Array, "batch position three"], since: int, heads: int) -> Float[Array, "batch query width"]:
+    """By the positions from `since` on."""
+    batch, length, width = split.shape[0], split.shape[1], split.shape[2] // 3
+    parts = split.reshape(batch, length, 3, heads, width // heads)
+    query, key, value = (jnp.moveaxis(parts[:, start:, part], 1, 2) for part, start in enumerate((since, 0, 0)))
+    scores = (query @ key.mT).astype(wide(split))
+    scores = scores / np.sqrt(query.shape[-1]).astype(scores.dtype)
+    causal = np.tril(np.ones((length, length), bool))[since:][None, None]
+    attention = jax.nn.softmax(scores, axis=-1, where=causal).astype(split.dtype)
+    return jnp.moveaxis(attention @ value, 1, 2).reshape(batch, length - since, width)
