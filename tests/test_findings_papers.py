@@ -233,6 +233,36 @@ def test_small_sets_of_wen():
     assert "with the chain one layer after 4." in README
 
 
+def test_a_harder_parity():
+    data = table("wen/9").sort("samples")
+    assert (data.group_by("chain", "layers", "size").agg(pl.col("samples").max())["samples"] == 9_999_872).all()
+    last = data.group_by("chain", "layers", "size").last()
+    bare = last.filter(~pl.col("chain"))
+    assert sorted(bare["layers"].unique()) == [1, 4, 8]
+    assert bare.height == 6
+    low, high = bare["accuracy"].min(), bare["accuracy"].max()
+    assert f"one, four and eight layers end at {low:.3f} to {high:.3f} on 10,000 and on 1,000,000" in README
+    by_heart = bare.filter(pl.col("training_loss") < 1e-5)
+    assert sorted(by_heart.select("layers", "size").rows()) == [(1, 10_000), (8, 10_000)]
+    chained = last.filter(pl.col("chain")).sort("size")
+    small, large = chained["accuracy"]
+    assert f"With the chain one layer ends at {small:.3f} on 10,000;" in README
+    assert f"and ends at 1/12, accuracy {large:.3f}" in README
+    thought = np.log(2) / 12  # one of twelve thoughts at chance
+    waits = data.filter(pl.col("chain") & (pl.col("size") == 1_000_000) & (pl.col("samples") > 1_000_000))
+    np.testing.assert_allclose(waits.filter(pl.col("samples") < 9_000_000)["loss"], 2 * thought, rtol=0.02)
+    np.testing.assert_allclose(waits["loss"][-1], thought, rtol=0.02)
+
+
+def test_long_chains_of_wen():
+    data = table("wen/3a").sort("samples")
+    solved, open_ = data.filter(pl.col("solved")), data.filter(~pl.col("solved"))
+    assert (open_["samples"] == 999_936).all()
+    assert sorted(open_["sparsity"]) == [40, 60]
+    assert f"{solved.height} of {data.height} members are 99.5 % right after" in README
+    assert f"after {solved['samples'][0]:,} to {solved['samples'][-1]:,} sequences; one of k = 40" in README
+
+
 def test_what_separates_the_actions():
     data = table("lego/separation").filter(pl.col("step") == pl.col("step").max().over("way"))
     means = data.filter(pl.col("length") == 80).group_by("way", "action", maintain_order=True)

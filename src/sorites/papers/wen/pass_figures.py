@@ -213,9 +213,11 @@ def _find_final(frames: Frames, size: Repetitions) -> str:
     told = [f"{count:.1f} passes over N={number:,}" for number, count in passes.items() if count is not None]
     if not ends["chain"].any():
         return text
-    return text + (
-        f" With the chain: exact after {', '.join(told)} (medians)." if told else " With the chain: not exact."
-    )
+    if told:
+        return text + f" With the chain: exact after {', '.join(told)} (medians)."
+    best = ends.filter(pl.col("chain")).group_by("size").agg(pl.col("accuracy").max()).sort("size")
+    ended = ", ".join(f"{accuracy:.3f} on N={number:,}" for number, accuracy in best.iter_rows())
+    return text + f" With the chain nobody is exact; the best ends at {ended}."
 
 
 def _draw_grid(frames: Frames, size: Repetitions):
