@@ -7,7 +7,7 @@ import pytest
 from battery import holds_somewhere
 
 from sorites.ledger import verdict_of
-from sorites.papers.log_icot import law_claims, residual_claims, training_claims, tree_claims
+from sorites.papers.log_icot import batch_claims, residual_claims, training_claims, tree_claims
 from sorites.papers.log_icot.adam_claims import first_variance
 from sorites.papers.log_icot.experiments import AlgorithmOne
 from sorites.papers.log_icot.training_claims import TINY, enough
@@ -58,7 +58,7 @@ def test_stages_of_another_curriculum_are_noticed(monkeypatch):
     ("id", "module", "name", "factor"),
     [
         ("LI-4", gated_laws, "collapse_bound", 0.1),
-        ("LI-4", law_claims, "distance_variance", 0.01),
+        ("LI-4", batch_claims, "distance_variance", 0.01),
         ("LI-8", gated_laws, "gradient_bound", 0.1),
         ("LI-9", products, "correlation_bound", 0.5),
         ("LI-23", residual_claims, "limit", 0.5),
@@ -70,8 +70,8 @@ def test_a_law_that_is_off_by_a_factor_fails(monkeypatch, id, module, name, fact
 
 
 def test_correlations_twice_as_large_break_the_sharper_threshold(monkeypatch):
-    true = law_claims._largest
-    monkeypatch.setattr(law_claims, "_largest", lambda size: (true(size)[0], 2 * true(size)[1]))
+    true = batch_claims._largest
+    monkeypatch.setattr(batch_claims, "_largest", lambda size: (true(size)[0], 2 * true(size)[1]))
     assert verdict("LI-9") == "fails"
 
 

@@ -6,7 +6,8 @@ from html import escape
 
 from docutils.utils.math.latex2mathml import tex2mathml
 
-from .mathematics import SIGNS, pieces
+from .mathematics import pieces
+from .symbols import SIGNS
 
 RELATION = re.compile(r" (?=(?:=|<|>|\\le|\\ge|\\to|\\sim|\\leftarrow) )")
 OPENING, CLOSING = "{([", "})]"

@@ -3,6 +3,7 @@
 from . import (
     ablation_claims,
     adam_claims,
+    batch_claims,
     gradient_claims,
     hardness_claims,
     law_claims,
@@ -19,6 +20,7 @@ CLAIMS = sorted(
         *tree_claims.CLAIMS,
         *stream_claims.CLAIMS,
         *gradient_claims.CLAIMS,
+        *batch_claims.CLAIMS,
         *law_claims.CLAIMS,
         *residual_claims.CLAIMS,
         *training_claims.CLAIMS,
