@@ -62,7 +62,7 @@ def reduced(
         x, attention = layer(model, block, x, first, compute)
         maps.append(attention)
         x = between(x, compute) if number < last else x
-        x = x + block.feed_forward(x, compute)
+        x = x + block.feed_forward(x.reshape(-1, x.shape[-1]), compute).reshape(x.shape)  # faster over rows, on a CPU
     return model.final(x.astype(model.tokens.dtype)) @ model.tokens.T, tuple(maps)
 
 

@@ -221,7 +221,9 @@ def _segment(plan: Plan, now: Now, together: bool, member: Member, pool: Any, no
 def _judge(stage: Stage, goal: Until | None, member: Member, found: dict[str, Array]) -> Member:
     """Mark the member solved, ready to leave the stage, or diverged."""
     weights = jax.tree.leaves(eqx.filter(member.model, eqx.is_inexact_array))
-    diverged = ~jnp.all(jnp.stack([jnp.all(jnp.isfinite(weight)) for weight in weights]))
+    kind = jnp.result_type(*weights)
+    every = jax.lax.optimization_barrier(jnp.concatenate([weight.ravel().astype(kind) for weight in weights]))
+    diverged = ~jnp.all(jnp.isfinite(every))  # one reduction to compile; without a barrier one of each weight
     reached = np.False_ if goal is None else goal(found)
     solved = jnp.where((member.solved_at < 0) & reached & ~diverged, member.step, member.solved_at)
     left = member.step - member.entered >= stage.steps
