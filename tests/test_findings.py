@@ -198,6 +198,14 @@ def test_speed_beside_pytorch_on_the_h200(monkeypatch):
     apart, spread = np.abs(before.mean(axis=0) - after.mean(axis=0)).max(), np.ptp(before, axis=0).max()
     told = " ".join((ROOT / "docs" / "bench.md").read_text().split())
     assert f"mean by at most {np.ceil(1e4 * apart) / 1e4:.4f}, where the seeds lie up to {spread:.2f} apart" in told
+    begun = deep["beginnings"]
+    for row in begun["rows"]:
+        first, second = row["sequences per second, twice"]
+        assert f"| {first:,} and {second:,} ({row['first result, s']} s)" in told.replace("first result ", "")
+    shared = np.array(begun["held-out loss of 8 seeds every 8,192 sequences"])
+    apart = np.abs(shared.mean(axis=0) - after.mean(axis=0))
+    spread = np.ptp(after, axis=0)[apart.argmax()]
+    assert f"means within {apart.max():.4f}, where at that moment seeds lie {spread:.2f} apart" in told
 
 
 def test_claims_at_sizes_drawn_anywhere():
