@@ -14,11 +14,15 @@ from jaxtyping import Array, Float, Int, Num
 
 from .network import wide
 
+DEEPEST = 8  # 256 beginnings: a gradient sums over them with a matrix of sequences x beginnings
+
 
 def depth_of(batch: int, most: int) -> int:
     """So many first bits, at most `most`, that one more would not save twice the rows that it adds."""
     depth = 0
-    while depth < most and 2 ** (depth + 1) * (depth + 2) <= batch:  # 2 x (what depth + 1 adds), against a row of each
+    while (
+        depth < min(most, DEEPEST) and 2 ** (depth + 1) * (depth + 2) <= batch
+    ):  # 2 x (what depth + 1 adds), against a row of each
         depth += 1
     return depth
 
@@ -51,12 +55,29 @@ class Beginnings:
         return first, rows[end:].reshape(len(self.which), self.rest, width)
 
     def whole(self, rows: Float[Array, "row width"]) -> Float[Array, "batch position width"]:
-        """The stream of every sequence, its beginning picked by a one-hot product, whose gradient is no scatter."""
+        """The stream of every sequence."""
         first, rest = self.parts(rows)
-        return jnp.concatenate([jnp.einsum("sb,bdw->sdw", self.picked(rows.dtype), first), rest], axis=1)
+        return jnp.concatenate([_picked(first, self.which), rest], axis=1)
 
-    def picked(self, kind) -> Float[Array, "batch beginning"]:
-        return jax.nn.one_hot(self.which, 2**self.depth, dtype=kind)
+
+@jax.custom_vjp
+def _picked(
+    first: Float[Array, "beginning depth width"], which: Int[Array, " batch"]
+) -> Float[Array, "batch depth width"]:
+    """Everybody's beginning; the gradient is a product and no scatter, which is slow and on a GPU in no fixed order."""
+    return first[which]
+
+
+def _pick(first, which):
+    return first[which], (which, len(first))
+
+
+def _owed(kept, slope):
+    which, count = kept
+    return jnp.einsum("sb,sdw->bdw", jax.nn.one_hot(which, count, dtype=slope.dtype), slope), None
+
+
+_picked.defvjp(_pick, _owed)
 
 
 def beginnings(bits: Num[Array, "batch position"], most: int) -> Beginnings:
