@@ -198,6 +198,10 @@ def test_speed_beside_pytorch_on_the_h200(monkeypatch):
     apart, spread = np.abs(before.mean(axis=0) - after.mean(axis=0)).max(), np.ptp(before, axis=0).max()
     told = " ".join((ROOT / "docs" / "bench.md").read_text().split())
     assert f"mean by at most {np.ceil(1e4 * apart) / 1e4:.4f}, where the seeds lie up to {spread:.2f} apart" in told
+    sharing = importlib.import_module("sorites.models.beginnings")
+    for batch in (512, 2048):  # 30 bits and three thoughts: 33 places
+        bits = sharing.worth_sharing(batch, 30)
+        assert f"{bits * 2**bits + batch * (33 - bits):,}" in told
     begun = deep["beginnings"]
     for row in begun["rows"]:
         first, second = row["sequences per second, twice"]

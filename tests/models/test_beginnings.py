@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from sorites.models.beginnings import DEEPEST, beginnings, depth_of
+from sorites.models.beginnings import MOST, beginnings, worth_sharing
 from sorites.models.network import Architecture, network
 from sorites.models.network_reduced import reduced
 from sorites.theory.precision import in_float64
@@ -19,6 +19,9 @@ def test_logits_and_gradients_are_those_of_every_position(layers, batch, length,
     tokens = jax.random.bernoulli(jax.random.key(1), 0.5, (batch, length)).astype(jnp.int32)
     weights = jax.random.normal(jax.random.key(2), (batch, length - asked, 2), jnp.float64)
     assert beginnings(tokens, asked).depth >= 2
+
+    maps = reduced(model, jnp.zeros(8), tokens, None, asked, False)[1]
+    assert all(each is None for each in maps[:-1])  # shared, so without maps
 
     def total(model, look):
         return jnp.sum(weights * reduced(model, jnp.zeros(8), tokens, None, asked, look)[0] ** 2)
@@ -44,8 +47,8 @@ def test_as_deep_as_it_pays(batch):
     def rows(depth):
         return depth * 2**depth + batch * (40 - depth)
 
-    depth = depth_of(batch, 40)
+    depth = worth_sharing(batch, 40)
     for deeper in range(1, depth + 1):
         assert rows(deeper) <= rows(deeper - 1) - batch / 2
-    assert rows(depth + 1) > rows(depth) - batch / 2 or depth == DEEPEST
-    assert depth_of(batch, 1) <= 1
+    assert rows(depth + 1) > rows(depth) - batch / 2 or depth == MOST
+    assert worth_sharing(batch, 1) <= 1

@@ -14,22 +14,20 @@ from jaxtyping import Array, Float, Int, Num
 
 from .network import wide
 
-DEEPEST = 8  # 256 beginnings: a gradient sums over them with a matrix of sequences x beginnings
+MOST = 8  # 256 beginnings: a gradient sums over them with a matrix of sequences x beginnings
 
 
-def depth_of(batch: int, most: int) -> int:
-    """So many first bits, at most `most`, that one more would not save twice the rows that it adds."""
-    depth = 0
-    while (
-        depth < min(most, DEEPEST) and 2 ** (depth + 1) * (depth + 2) <= batch
-    ):  # 2 x (what depth + 1 adds), against a row of each
-        depth += 1
-    return depth
+def worth_sharing(batch: int, most: int) -> int:
+    """So many first bits, at most `most` and MOST, that one more would not save twice the rows that it adds."""
+    most, bits = min(most, MOST), 0
+    while bits < most and 2 * 2**bits * (bits + 2) <= batch:  # twice the rows that another bit adds, and those it saves
+        bits += 1
+    return bits
 
 
 @dataclasses.dataclass(frozen=True)
 class Beginnings:
-    depth: int
+    depth: int  # first bits that are shared
     length: int  # of a sequence
     which: Int[Array, " batch"]  # the number of each sequence's beginning
 
@@ -57,32 +55,39 @@ class Beginnings:
     def whole(self, rows: Float[Array, "row width"]) -> Float[Array, "batch position width"]:
         """The stream of every sequence."""
         first, rest = self.parts(rows)
-        return jnp.concatenate([_picked(first, self.which), rest], axis=1)
+        return jnp.concatenate([_everybodys(first, self.which), rest], axis=1)
 
 
 @jax.custom_vjp
-def _picked(
+def _everybodys(
     first: Float[Array, "beginning depth width"], which: Int[Array, " batch"]
 ) -> Float[Array, "batch depth width"]:
-    """Everybody's beginning; the gradient is a product and no scatter, which is slow and on a GPU in no fixed order."""
+    """The beginning of each; the gradient is a product and no scatter, which is slow and on a GPU in no fixed order.
+    Gradients are taken backwards only: `jax.jvp` is refused here."""
     return first[which]
 
 
-def _pick(first, which):
+def _forward(first, which):
     return first[which], (which, len(first))
 
 
-def _owed(kept, slope):
+def _backward(kept, slope):
     which, count = kept
-    return jnp.einsum("sb,sdw->bdw", jax.nn.one_hot(which, count, dtype=slope.dtype), slope), None
+    return summed(slope, which, count).astype(slope.dtype), None
 
 
-_picked.defvjp(_pick, _owed)
+_everybodys.defvjp(_forward, _backward)
+
+
+def summed(slope: Array, which: Int[Array, " batch"], count: int) -> Array:
+    """Slopes of each sequence, summed over those that begin alike: "batch ..." to "beginning ..."."""
+    picked = jax.nn.one_hot(which, count, dtype=slope.dtype)
+    return jnp.einsum("sb,s...->b...", picked, slope, preferred_element_type=wide(slope))
 
 
 def beginnings(bits: Num[Array, "batch position"], most: int) -> Beginnings:
     """Of sequences of bits, up to `most` of the first."""
-    depth = depth_of(len(bits), most)
+    depth = worth_sharing(len(bits), most)
     place = 2 ** np.arange(depth)[::-1]
     return Beginnings(depth, bits.shape[1], bits[:, :depth].astype(jnp.int32) @ place.astype(np.int32))
 

@@ -171,7 +171,8 @@ def _later_layer(
     if first and (length - first) * (width + heads * length) < length * width:
         return _few_queries(model, block, x, first, compute)
     if not (first or look) and _on_chip(compute, length, width // heads):
-        split, alone = block.project(block.first(x), compute), beginnings(x[..., 0], 0)
+        split = block.project(block.first(x), compute)
+        alone = Beginnings(0, length, jnp.zeros(len(x), jnp.int32))
         mixed = _pulled_on_chip(split.reshape(-1, 3 * width).astype(compute), alone, heads)
         return x + block.out(mixed.reshape(x.shape).astype(x.dtype), compute), None
     return _every_position(model, block, x, first, compute)
