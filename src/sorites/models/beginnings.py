@@ -81,8 +81,8 @@ _everybodys.defvjp(_forward, _backward)
 
 def summed(slope: Array, which: Int[Array, " batch"], count: int) -> Array:
     """Slopes of each sequence, summed over those that begin alike: "batch ..." to "beginning ..."."""
-    picked = jax.nn.one_hot(which, count, dtype=slope.dtype)
-    return jnp.einsum("sb,s...->b...", picked, slope, preferred_element_type=wide(slope))
+    kind = wide(slope)  # a CPU has no product of bfloat16 that sums in float32
+    return jnp.einsum("sb,s...->b...", jax.nn.one_hot(which, count, dtype=kind), slope.astype(kind))
 
 
 def beginnings(bits: Num[Array, "batch position"], most: int) -> Beginnings:
