@@ -7,6 +7,7 @@ there alone.
 """
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -142,25 +143,19 @@ def _shared_layers(model: Network, bits: Array, shared: Beginnings, compute) -> 
     x = x + block.feed_forward(x, compute)
     for block in model.blocks[1:-1]:
         split = block.project(block.first(x), compute)
-        pulled = _pulled_on_chip if _on_chip(compute, shared.length, split.shape[1] // (3 * heads)) else attended
+        pulled = _kernel(compute, shared.length, split.shape[1] // (3 * heads)) or attended
         x = between(x + block.out(pulled(split, shared, heads), compute), compute)
         x = x + block.feed_forward(x, compute)
     return shared.whole(x)
 
 
-def _on_chip(compute, length: int, dim: int) -> bool:
+def _kernel(compute, length: int, dim: int) -> Callable | None:
     """Attention in one kernel, where that is faster: on a GPU, in half precision, of short sequences."""
     if compute is None or jax.default_backend() != "gpu":
-        return False
-    from .attention_kernel import fits
+        return None
+    from .attention_kernel import attended_on_chip, fits
 
-    return fits(length, dim)
-
-
-def _pulled_on_chip(split: Float[Array, "row three"], shared: Beginnings, heads: int) -> Float[Array, "row width"]:
-    from .attention_kernel import attended_on_chip
-
-    return jnp.asarray(attended_on_chip(split, shared, heads))
+    return attended_on_chip if fits(length, dim) else None
 
 
 def _later_layer(
@@ -170,10 +165,11 @@ def _later_layer(
     heads, (_, length, width) = model.architecture.heads, x.shape
     if first and (length - first) * (width + heads * length) < length * width:
         return _few_queries(model, block, x, first, compute)
-    if not (first or look) and _on_chip(compute, length, width // heads):
+    kernel = None if first or look else _kernel(compute, length, width // heads)
+    if kernel is not None:
         split = block.project(block.first(x), compute)
         alone = Beginnings(0, length, jnp.zeros(len(x), jnp.int32))
-        mixed = _pulled_on_chip(split.reshape(-1, 3 * width).astype(compute), alone, heads)
+        mixed = kernel(split.reshape(-1, 3 * width).astype(compute), alone, heads)
         return x + block.out(mixed.reshape(x.shape).astype(x.dtype), compute), None
     return _every_position(model, block, x, first, compute)
 
