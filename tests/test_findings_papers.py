@@ -287,6 +287,17 @@ def test_the_rate_that_reaches_every_length():
     assert f"leave some actions at {worst.min():.2f} to {worst.max():.2f}" in README
 
 
+def test_300_epochs_of_lego():
+    data = table("lego/epochs").filter((pl.col("step") == pl.col("step").max()) & (pl.col("length") >= 40))
+    means = data.group_by("way", "action", "length", maintain_order=True).agg(pl.col("right").mean())
+    found = {key: list(part["right"]) for key, part in means.group_by("way", "action", maintain_order=True)}
+    pool = json.loads((FIGURES / "lego" / "epochs" / "about.json").read_text())["parameters"]["pool"]
+    text = " ".join(README.split())
+    assert f"({data['seed'].n_unique()} seeds each). Over a fixed set of {pool:,} sentences at L=40, 80 and 160" in text
+    for way, words in (("fixed", "right in {} of the sentences, S5 in {};"), ("fresh", "C6 in {}, S5 in {}.")):
+        assert words.format(*(listed(found[way, action], "{:.2f}") for action in ("C6", "S5"))) in text
+
+
 def test_self_training_of_lego():
     stages = table("lego/1b").filter((pl.col("model") == "decoder") & (pl.col("length") == 160) & (pl.col("stage") > 5))
     means = stages.group_by("stage", maintain_order=True).agg(pl.col("right").mean())["right"]

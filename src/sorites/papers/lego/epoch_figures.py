@@ -39,7 +39,7 @@ def _find(frames: Frames, size: Study) -> str:
             part = data.filter((pl.col("way") == way) & (pl.col("action") == action))
             by = [f"{part.filter(pl.col('length') == each)['right'].mean():.2f}" for each in size.lengths]
             ends.append(f"{action} {', '.join(by)} (loss {part['loss'].median():.0e})")
-        parts.append(f"{NAMES[way]}: {'; '.join(ends)}")
+        parts.append(f"{NAMES[way].capitalize()}: {'; '.join(ends)}")
     return f"All values right at L = {', '.join(map(str, size.lengths))}. " + ". ".join(parts) + "."
 
 
