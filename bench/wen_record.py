@@ -132,7 +132,7 @@ def speed(out: Path, commit: str) -> None:
     path = results_folder() / "bench-wen-h200.json"
     record = read(path) if path.exists() else {}
     if (out / "throughput.json").exists():
-        found = {"sequences per second, width 720, one member": read(out / "throughput.json")}
+        found = {"sequences per second, width 720": read(out / "throughput.json")}
         record |= read(out / "about.json") | {"commit": commit} | found
     if (out / "ablation.json").exists():
         origin = {key: read(out / "about.json")[key] for key in ("device", "versions", "command")}

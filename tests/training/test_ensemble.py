@@ -73,7 +73,7 @@ def test_the_same_spec_and_seeds_are_bit_identical(run, trained):
 
 
 def test_nothing_recompiles_for_new_data(run, trained):
-    programs = (ensemble._advance, ensemble._born, ensemble._enter)
+    programs = (ensemble._advance(jax.default_backend()), ensemble._born, ensemble._enter)
     before = [program._cached._cache_size() for program in programs]
     other = train(with_adam(run, rate=0.1, decay=0.01), [7, 8, 9], lanes="together")  # secrets are new too
     shifted = eqx.tree_at(lambda r: r.model.weights, run, replace_fn=lambda w: jax.tree.map(lambda x: x + 1, w))
@@ -196,13 +196,13 @@ class TestLeavingEarly:
         assert (leaving.history.end(1, "padded.answer") == 1).all()
 
     def test_halves_are_dropped_and_nothing_changes(self, leaving, monkeypatch):
-        sizes, advance = [], ensemble._advance
+        sizes, advance = [], ensemble._advance(jax.default_backend())
 
         def watched(plan, members, *rest):
             sizes.append(members.step.shape[0])
             return advance(plan, members, *rest)
 
-        monkeypatch.setattr(ensemble, "_advance", watched)
+        monkeypatch.setattr(ensemble, "_advance", lambda backend: watched)
         dropped = train(until(1.0), LEAVERS, lanes="together", chunk=1)
         assert sizes == sorted(sizes, reverse=True)
         assert set(sizes) == {4, 2, 1}

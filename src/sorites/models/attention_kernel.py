@@ -17,12 +17,13 @@ from jax.experimental.pallas import triton
 from jaxtyping import Array, Float, Int
 
 from .beginnings import Beginnings, summed
+from .tiles import Rows, Strips, back, mixed, power, products, softmax, softmax_slopes
 
-LONGEST, WIDEST = 64, 256  # positions and numbers of a head that one program holds
+LONGEST = 64  # positions that one program holds
 
 
-def fits(length: int, dim: int) -> bool:
-    return length <= LONGEST and dim <= WIDEST
+def fits(length: int) -> bool:
+    return length <= LONGEST
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,98 +79,77 @@ def _called(kernel, out, sizes: _Sizes):
         functools.partial(kernel, sizes=sizes),
         out_shape=out,
         grid=(sizes.count + sizes.batch, sizes.heads),
-        compiler_params=triton.CompilerParams(num_warps=_warps(sizes), num_stages=1),
+        compiler_params=triton.CompilerParams(num_warps=_warps(sizes, out), num_stages=1),
         interpret=sizes.interpret,
     )
 
 
-def _warps(sizes: _Sizes) -> int:
-    """More for larger tiles. On an H200 32 rows of 256 numbers took 272 us with eight, 213 with four, 205 with two."""
-    return 8 if _power(max(sizes.rest, sizes.depth)) * _power(sizes.dim) > 8192 else 4
+def _half(out) -> bool:
+    return jax.tree.leaves(out)[0].dtype == jnp.bfloat16
 
 
-def _power(number: int) -> int:
-    """A power of two, 16 or more: what a product on the chip is made of."""
-    return max(16, 1 << (number - 1).bit_length())
-
-
-class _Place:
-    """Rows of one head in memory: so many from `start` on, with room up to powers of two."""
-
-    def __init__(self, start, count, room: int, head, sizes: _Sizes):
-        self.start, self.room, self.head, self.sizes = start, _power(room), head, sizes
-        self.dim = _power(sizes.dim)
-        self.inside = (jnp.arange(self.room)[:, None] < count) & (jnp.arange(self.dim)[None] < sizes.dim)
-
-    def of(self, ref, part: int):
-        column = (part * self.sizes.heads + self.head) * self.sizes.dim
-        return ref.at[pallas.ds(self.start, self.room), pallas.ds(column, self.dim)]
-
-    def read(self, ref, part: int = 0):
-        return triton.load(self.of(ref, part), mask=self.inside, other=0)
-
-    def write(self, ref, value, part: int = 0):
-        triton.store(self.of(ref, part), value.astype(ref.dtype), mask=self.inside)
+def _warps(sizes: _Sizes, out) -> int:
+    """More for larger tiles; see docs/bench.md for what was measured."""
+    return (2 if _half(out) else 4) * (2 if power(max(sizes.rest, sizes.depth)) > 32 else 1)
 
 
 class _Head:
     """One head of one beginning or of one rest: its own rows, those before them, and whom it may look at."""
 
-    def __init__(self, which, sizes: _Sizes):
-        number, head = pallas.program_id(0), pallas.program_id(1)
+    def __init__(self, which, out, sizes: _Sizes):
+        number, self.head = pallas.program_id(0), pallas.program_id(1)
         depth, rest, count = sizes.depth, sizes.rest, sizes.count
-        self.scale = np.float32(sizes.dim**-0.5)
+        self.sizes, self.scale = sizes, np.float32(sizes.dim**-0.5)
+        self.strips = Strips(sizes.dim, 256 if _half(out) else 64)
         if not depth:
-            self.own, self.before, length = _Place(number * rest, rest, rest, head, sizes), None, rest
+            length, self.own = rest, Rows(number * rest, rest, rest, self.strips)
+            self.all = [self.own]
         else:
             sequence = jnp.maximum(number - count, 0)
             start = jnp.minimum(number, count) * depth + sequence * rest
             after = (number >= count).astype(jnp.int32)  # a rest: arithmetic, for a choice of constants is not lowered
             length, earlier = depth + after * (rest - depth), after * depth
-            self.own = _Place(start, length, max(rest, depth), head, sizes)
-            self.before = _Place(which[sequence] * depth, earlier, depth, head, sizes)
-            self.owed = _Place(sequence * depth, earlier, depth, head, sizes)
-            self.seen = jnp.arange(self.before.room)[None] < earlier
+            self.own = Rows(start, length, max(rest, depth), self.strips)
+            self.all = [self.own, Rows(which[sequence] * depth, earlier, depth, self.strips)]
+            self.owed = Rows(sequence * depth, earlier, depth, self.strips)
         rows = jnp.arange(self.own.room)
-        self.causal = (rows[:, None] >= rows[None]) & (rows[None] < length)
+        self.seen = [(rows[:, None] >= rows[None]) & (rows[None] < length)]
+        if depth:
+            self.seen.append(jnp.arange(self.owed.room)[None] < earlier)
 
-    def attention(self, query, keys):
-        """Shares of the own rows and of those before."""
-        seen = [self.causal] if self.before is None else [self.causal, self.seen]
-        scores = [jnp.where(each, triton.dot(query, key, trans_b=True) * self.scale, -1e30)
-                  for each, key in zip(seen, keys, strict=True)]  # fmt: skip
-        most = functools.reduce(jnp.maximum, [jnp.max(each, axis=1, keepdims=True) for each in scores])
-        raised = [jnp.exp(each - most) for each in scores]
-        whole = sum(jnp.sum(each, axis=1, keepdims=True) for each in raised)
-        return [each / whole for each in raised]
+    def column(self, part: int):
+        """Where queries, keys or values of this head begin."""
+        return (part * self.sizes.heads + self.head) * self.sizes.dim
 
-    def read(self, split, part: int):
+    def mine(self, ref, strip: int, part: int = 0):
+        return self.own.read(ref, strip, self.column(part))
+
+    def theirs(self, split, strip: int, part: int) -> list:
         """Keys or values: the own, and those before."""
-        return [place.read(split, part) for place in (self.own, self.before) if place is not None]
+        return [rows.read(split, strip, self.column(part)) for rows in self.all]
+
+    def shares(self, split) -> list:
+        scores = products(self.strips, functools.partial(self.mine, split), lambda strip: self.theirs(split, strip, 1))
+        return softmax([score * self.scale for score in scores], self.seen)
 
 
 def _pull(split, which, out, *, sizes: _Sizes) -> None:
-    here = _Head(which, sizes)
-    shares = here.attention(here.own.read(split, 0), here.read(split, 1))
-    values = here.read(split, 2)
-    here.own.write(out, sum(triton.dot(share.astype(value.dtype), value)
-                            for share, value in zip(shares, values, strict=True)))  # fmt: skip
+    here = _Head(which, out, sizes)
+    shares = here.shares(split)
+    for strip in here.strips:
+        here.own.write(out, mixed(shares, here.theirs(split, strip, 2)), strip, here.column(0))
 
 
 def _push(split, which, slope, out, owed=None, *, sizes: _Sizes) -> None:
     """d(sum of slope x pulled) with respect to queries, keys and values."""
-    here = _Head(which, sizes)
-    query, slopes = here.own.read(split, 0), here.own.read(slope)
-    keys, values = here.read(split, 1), here.read(split, 2)
-    shares = here.attention(query, keys)
-    changes = [triton.dot(slopes, value, trans_b=True) for value in values]
-    mean = sum(jnp.sum(change * share, axis=1, keepdims=True)
-               for change, share in zip(changes, shares, strict=True))  # fmt: skip
-    changes = [(share * (change - mean) * here.scale).astype(query.dtype)
-               for change, share in zip(changes, shares, strict=True)]  # fmt: skip
-    here.own.write(out, sum(triton.dot(change, key) for change, key in zip(changes, keys, strict=True)), 0)
-    here.own.write(out, triton.dot(changes[0], query, trans_a=True), 1)
-    here.own.write(out, triton.dot(shares[0].astype(slopes.dtype), slopes, trans_a=True), 2)
-    if owed is not None:
-        here.owed.write(owed, triton.dot(changes[1], query, trans_a=True), 0)
-        here.owed.write(owed, triton.dot(shares[1].astype(slopes.dtype), slopes, trans_a=True), 1)
+    here = _Head(which, out, sizes)
+    shares = here.shares(split)
+    slopes = products(here.strips, functools.partial(here.mine, slope), lambda strip: here.theirs(split, strip, 2))
+    slopes = [each * here.scale for each in softmax_slopes(shares, slopes)]
+    places = [(here.own, out, 1)] if owed is None else [(here.own, out, 1), (here.owed, owed, 0)]
+    for strip in here.strips:
+        here.own.write(out, mixed(slopes, here.theirs(split, strip, 1)), strip, here.column(0))
+        query, came = here.mine(split, strip), here.mine(slope, strip)
+        for (rows, ref, part), turned, share in zip(places, slopes, shares, strict=True):
+            rows.write(ref, back(turned, query), strip, here.column(part))
+            rows.write(ref, back(share, came), strip, here.column(part + 1))

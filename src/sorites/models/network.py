@@ -60,15 +60,25 @@ def released_code(layers: int, heads: int) -> Architecture:
 PRESETS = {"paper text": paper_text, "released code": released_code}
 
 
+class Standard(eqx.Module):
+    """Every row with mean 0 and variance 1; sums are in float32."""
+
+    def __call__(self, x: Float[Array, "*rows width"]) -> Float[Array, "*rows width"]:
+        return standard(x).astype(x.dtype)
+
+
+def standard(x: Float[Array, "*rows width"]) -> Float[Array, "*rows width"]:
+    rows = x.astype(wide(x))
+    centred = rows - rows.mean(axis=-1, keepdims=True)
+    return centred * jax.lax.rsqrt(jnp.mean(centred**2, axis=-1, keepdims=True) + EPSILON)
+
+
 class Norm(eqx.Module):
     scale: Float[Array, " width"]
     shift: Float[Array, " width"]
 
     def __call__(self, x: Float[Array, "*rows width"]) -> Float[Array, "*rows width"]:
-        wide = x.astype(jnp.promote_types(x.dtype, jnp.float32))
-        centred = wide - wide.mean(axis=-1, keepdims=True)
-        spread = jax.lax.rsqrt(jnp.mean(centred**2, axis=-1, keepdims=True) + EPSILON)
-        return ((centred * spread) * along(self.scale, wide) + along(self.shift, wide)).astype(x.dtype)
+        return (standard(x) * along(self.scale, x) + along(self.shift, x)).astype(x.dtype)
 
 
 def along(vector: Float[Array, " last"], rows: Float[Array, "*rows _"]) -> Float[Array, "*ones last"]:
@@ -97,10 +107,10 @@ def between(x: Array, compute=None) -> Array:
 
 
 class Block(eqx.Module):
-    first: Norm
+    first: Norm | Standard
     project: Linear  # queries, keys and values, in that order
     out: Linear
-    second: Norm
+    second: Norm | Standard
     up: Linear
     down: Linear
 

@@ -17,6 +17,7 @@ from jaxtyping import Array, Bool, Float, Int, Num
 
 from .beginnings import Beginnings, attended, beginnings
 from .network import Block, Network, along, between, product, wide, working_type
+from .network_lean import lean
 
 Maps = tuple[Float[Array, "batch head _query position"] | None, ...]
 
@@ -41,6 +42,8 @@ def reduced(
     """Logits from position `asked` on. Hidden positions hold the pad; soft bits (floats) hold a mixture of two
     tokens. Where nobody is to `look`, a layer may come without its map."""
     compute, last = working_type(model.architecture), len(model.blocks) - 1
+    if jax.default_backend() == "gpu":
+        model = lean(model)
     x: Any
     soft = not jnp.issubdtype(numbers.dtype, jnp.integer)
     if hidden is None and not soft and model.tokens.shape[0] == 2:
@@ -52,14 +55,15 @@ def reduced(
         rows = jnp.concatenate([model.tokens, pad[None]])
         layer, x = _layer_of_tokens, (jax.nn.one_hot(numbers, len(rows), dtype=rows.dtype), rows)
     maps: list[Array | None] = []
+    later: Callable = functools.partial(_later_layer, look=look)
     if layer is _layer_of_bits and last and not look:
         shared = beginnings(x, asked)
         if shared.depth:
             x, maps = _shared_layers(model, x, shared, compute), [None] * last
+            later = functools.partial(_layer_of_rows, shared=shared)
     for number, block in enumerate(model.blocks[len(maps) :], start=len(maps)):
         first = asked if number == last else 0
-        if number:
-            layer = functools.partial(_later_layer, look=look)
+        layer = later if number else layer
         x, attention = layer(model, block, x, first, compute)
         maps.append(attention)
         x = between(x, compute) if number < last else x
@@ -133,7 +137,7 @@ def _layer_of_bits(model: Network, block: Block, bits: Array, first: int, comput
     return held + mixed, attention
 
 
-def _shared_layers(model: Network, bits: Array, shared: Beginnings, compute) -> Float[Array, "batch position width"]:
+def _shared_layers(model: Network, bits: Array, shared: Beginnings, compute) -> Float[Array, "row width"]:
     """The stream that enters the last layer; positions where sequences begin alike are computed once."""
     block, heads = model.blocks[0], model.architecture.heads
     every = jnp.asarray(shared.bits, bits.dtype)
@@ -143,19 +147,42 @@ def _shared_layers(model: Network, bits: Array, shared: Beginnings, compute) -> 
     x = x + block.feed_forward(x, compute)
     for block in model.blocks[1:-1]:
         split = block.project(block.first(x), compute)
-        pulled = _kernel(compute, shared.length, split.shape[1] // (3 * heads)) or attended
+        pulled = _kernel(split, shared.length) or attended
         x = between(x + block.out(pulled(split, shared, heads), compute), compute)
         x = x + block.feed_forward(x, compute)
-    return shared.whole(x)
+    return x
 
 
-def _kernel(compute, length: int, dim: int) -> Callable | None:
-    """Attention in one kernel, where that is faster: on a GPU, in half precision, of short sequences."""
-    if compute is None or jax.default_backend() != "gpu":
+def _layer_of_rows(model: Network, block: Block, rows: Array, first: int, compute, shared: Beginnings):
+    """The last layer, where sequences that begin alike were one until now."""
+    kernel = _query_kernel(model, rows, shared, first)
+    if kernel is None:
+        return _later_layer(model, block, shared.whole(rows), first, compute, look=False)
+    return kernel(model, block, rows, shared, first, compute), None
+
+
+def _kernel(split: Array, length: int) -> Callable | None:
+    """Attention in one kernel, where that is faster: on a GPU, of short sequences."""
+    if jax.default_backend() != "gpu" or split.dtype == jnp.float64:
         return None
     from .attention_kernel import attended_on_chip, fits
 
-    return attended_on_chip if fits(length, dim) else None
+    return attended_on_chip if fits(length) else None
+
+
+def _pays(heads: int, length: int, width: int, first: int) -> bool:
+    """Whether few ask: then no position needs a key or a value of its own."""
+    return first > 0 and (length - first) * (width + heads * length) < length * width
+
+
+def _query_kernel(model: Network, rows: Array, of: Beginnings, first: int) -> Callable | None:
+    """The same for few queries."""
+    heads, width = model.architecture.heads, rows.shape[1]
+    if _kernel(rows, of.length) is None or not _pays(heads, of.length, width, first):
+        return None
+    from .query_kernel import fits
+
+    return _few_on_chip if fits(of, (of.length - first) * heads) else None
 
 
 def _later_layer(
@@ -163,13 +190,13 @@ def _later_layer(
 ) -> tuple[Array, Array | None]:
     """A layer over a stream of its own at every position, in the form that costs least."""
     heads, (_, length, width) = model.architecture.heads, x.shape
-    if first and (length - first) * (width + heads * length) < length * width:
+    if _pays(heads, length, width, first):
         return _few_queries(model, block, x, first, compute)
-    kernel = None if first or look else _kernel(compute, length, width // heads)
+    kernel = None if first or look else _kernel(x, length)
     if kernel is not None:
         split = block.project(block.first(x), compute)
         alone = Beginnings(0, length, jnp.zeros(len(x), jnp.int32))
-        mixed = kernel(split.reshape(-1, 3 * width).astype(compute), alone, heads)
+        mixed = kernel(split.reshape(-1, 3 * width).astype(compute or x.dtype), alone, heads)
         return x + block.out(mixed.reshape(x.shape).astype(x.dtype), compute), None
     return _every_position(model, block, x, first, compute)
 
@@ -208,6 +235,24 @@ def _few_queries(model: Network, block: Block, x: Array, first: int, compute) ->
     mixed = jnp.einsum("bhqw,whd->bqhd", pulled, into[:, 2]) + bias[2]
     mixed = jnp.asarray(mixed, x.dtype).reshape(batch, -1, width)
     return x[:, first:] + block.out(mixed, compute), attention.astype(x.dtype)
+
+
+def _few_on_chip(
+    model: Network, block: Block, rows: Array, of: Beginnings, first: int, compute
+) -> Float[Array, "batch query width"]:
+    """The same from rows, with one kernel between the products."""
+    from .query_kernel import pulled_on_chip
+
+    heads, width, working = model.architecture.heads, rows.shape[1], compute or rows.dtype
+    normed = block.first(rows).astype(working)
+    asking, stream = (of.parts(each)[1][:, first - of.depth :] for each in (normed, rows))
+    into = block.project.weight.reshape(width, 3, heads, -1).astype(working)
+    bias = block.project.bias.reshape(3, 1, 1, heads, -1).astype(working)
+    query = jnp.einsum("bqw,whd->bqhd", asking, into[:, 0]) + bias[0]
+    query = query / np.sqrt(query.shape[-1]).astype(working)
+    pulled = pulled_on_chip(jnp.einsum("bqhd,whd->bqhw", query, into[:, 1]), normed, of)
+    mixed = jnp.einsum("bqhw,whd->bqhd", pulled, into[:, 2]) + bias[2]
+    return stream + block.out(jnp.asarray(mixed, stream.dtype).reshape(stream.shape), compute)
 
 
 def _softmax(scores: Float[Array, "batch head query position"], first: int) -> Array:

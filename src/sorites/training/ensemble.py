@@ -5,6 +5,7 @@ finished members by halves; what a member does depends on its run and seed alone
 """
 
 import dataclasses
+import functools
 import math
 import time
 from collections.abc import Sequence
@@ -235,18 +236,26 @@ def _one_by_one(plan: Plan, members: Member, now: Now, room: int, lanes: str):
     now = Now(
         *(on_device(np.asarray(value, kind)) for value, kind in zip(now, (np.int32, bool, np.int32), strict=True))
     )
+    program = _advance(jax.default_backend())
     if lanes != "one by one":
-        return _advance((plan, now), members, room, lanes)
+        return program((plan, now), members, room, lanes)
     each = []
     for index in range(members.step.shape[0]):
         one = np.array([index])
-        each.append(_advance((take(plan, one), now), take(members, one), room, "alone"))
+        each.append(program((take(plan, one), now), take(members, one), room, "alone"))
     return joined(each)
 
 
-@eqx.filter_jit(donate="all-except-first")
-def _advance(told: tuple[Plan, Now], members: Member, room: int, lanes: str):
-    """The compiled program; room for so many segments, so that one program serves stages of any length."""
+@functools.cache
+def _advance(backend: str):
+    """The compiled program. On a GPU products come from a library: the compiler's own search for faster ones takes half
+    of the compilation and finds 2 % (docs/bench.md)."""
+    options = {"xla_gpu_enable_triton_gemm": False} if backend == "gpu" else None
+    return eqx.filter_jit(_advanced, donate="all-except-first", compiler_options=options)
+
+
+def _advanced(told: tuple[Plan, Now], members: Member, room: int, lanes: str):
+    """Room for so many segments, so that one program serves stages of any length."""
     plan, now = told
     return spread_over(lambda plan, member: advance(plan, now, room, lanes == "together", member), lanes)(plan, members)
 
