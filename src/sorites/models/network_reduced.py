@@ -178,7 +178,7 @@ def _pays(heads: int, length: int, width: int, first: int) -> bool:
 def _query_kernel(model: Network, rows: Array, of: Beginnings, first: int) -> Callable | None:
     """The same for few queries."""
     heads, width = model.architecture.heads, rows.shape[1]
-    if _kernel(rows, of.length) is None or not _pays(heads, of.length, width, first):
+    if rows.dtype != jnp.bfloat16 or _kernel(rows, of.length) is None or not _pays(heads, of.length, width, first):
         return None
     from .query_kernel import fits
 

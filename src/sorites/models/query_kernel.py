@@ -85,7 +85,7 @@ def _called(kernel, out, sizes: _Sizes):
     )
 
 
-STRIP, WARPS = 128, 4
+STRIP, WARPS = 256, 4
 
 
 class _Sequence:
