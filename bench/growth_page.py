@@ -111,18 +111,20 @@ def words(recorded: list[dict]) -> str:
         for curve in (*CURVES, "width"):
             for name, points in series(record, curve).items():
                 first, last = points[0], points[-1]
-                times = (f"x {last[each] / first[each]:.3g}" for each in ("seconds", "flops"))
+                factors = [last[each] / first[each] for each in ("seconds", "flops")]
+                times = (f"x {factor:,.0f}" if factor >= 100 else f"x {factor:.3g}" for factor in factors)
                 lines.append(f"| {' | '.join((curve, name, str(first['at']), str(last['at']), *times))} |")
         lines.append("")
     lines.append("![Members x steps a second against width, with the machine's limits](roofline.png)\n")
     for record in recorded:
         best = limit(record, "flops")
         shares = [
-            f"{name}: " + ", ".join(f"{p['flops'] / p['seconds'] / best:.0%} at {p['at']}" for p in points)
+            f"{name}: " + ", ".join(f"{100 * p['flops'] / p['seconds'] / best:.2g} % at {p['at']}" for p in points)
             for name, points in series(record, "width").items()
         ]
         lines += [
-            f"**{device(record)}**, share of the fastest measured product ({best / 1e9:,.0f} GFLOP/s) that a",
+            f"**{device(record)}**, share of the fastest measured product ({best / 1e9:,.0f} GFLOP/s"
+            f"{'' if record['device'] == 'cpu' else ', TF32'}) that a",
             f"training step reaches, by width. {'; '.join(shares)}.",
             f"Memory, measured at {limit(record, 'bytes') / 1e9:,.1f} GB/s, bounds Adam alone (weight, two moments and",
             f"slope, {MOVED} bytes a weight); activations are not in that line.\n",

@@ -55,8 +55,8 @@ def small(size):
 
 def ours(layers: int, heads: int, chain: bool, seconds: float, smoke: bool, compute: str = "float32", members: int = 1,
          width: int = 720) -> dict:  # fmt: skip
-    """Sequences per second over all members, evaluation and entropy logging included, after compilation; and the seconds
-    to the end of the first chunk of 16 evaluations, compilation included."""
+    """Sequences per second over all members, evaluation and entropy logging included, after compilation; and seconds to
+    the end of the first chunk of 16 evaluations, compilation included."""
     width, hidden, batch = (32, 64, 32) if smoke else (width, 4 * width, 512)
     net = Net(layers, heads, width, hidden, 0.02, batch, 16, probed=128, compute=compute)
     cases = [net.case(seed, 30, 3, 1e-4, batch * 10**6, 3 * chain, stops=False) for seed in range(members)]
@@ -67,7 +67,7 @@ def ours(layers: int, heads: int, chain: bool, seconds: float, smoke: bool, comp
 
 
 def throughput(options) -> dict:
-    """Four layers and one, TF32 on both sides and bf16 products, beside PyTorch, eager and compiled (with a fused Adam)."""
+    """Four layers and one, TF32 and bf16 products, beside PyTorch, eager and compiled (with a fused Adam)."""
     try:
         import torch_wen
     except ImportError:

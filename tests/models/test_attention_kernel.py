@@ -80,8 +80,9 @@ def test_a_gpu_can_compile_it(depth):
     of, split, slope = drawn(2, 33, depth, 4, 180, jnp.bfloat16)
     traced = jax.jit(lambda *given: value_and_slopes(lambda split: attended_on_chip(split, of, 4), *given)[1])
     assert "_push" in traced.trace(split, slope).lower(lowering_platforms=("cuda",)).as_text()
-    assert fits(33)
-    assert not fits(65)
+    assert fits(33, 180)
+    assert not fits(65, 16)
+    assert not fits(16, 257)
 
 
 @pytest.mark.parametrize("batch", [3, 16])  # too few to share a beginning, and enough

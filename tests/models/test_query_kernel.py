@@ -67,5 +67,6 @@ def test_a_gpu_can_compile_it():
     of, *given = drawn(2, 33, 6, 3, 4, 720, jnp.bfloat16)
     traced = jax.jit(lambda *given: both(pulled_on_chip, of, *given))
     assert "_push" in traced.trace(*given).lower(lowering_platforms=("cuda",)).as_text()
-    assert fits(of, 12)
-    assert not fits(of, 65)
+    assert fits(of, 12, 720)
+    assert not fits(of, 65, 720)
+    assert not fits(of, 12, 1025)

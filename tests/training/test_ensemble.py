@@ -82,6 +82,20 @@ def test_nothing_recompiles_for_new_data(run, trained):
     assert (other.history.metrics["own.loss"] != trained.history.metrics["own.loss"]).any()
 
 
+def test_a_gpu_is_told_where_products_come_from(run, trained, monkeypatch):
+    """Unless whoever runs it says so; the options are accepted, and change nothing elsewhere."""
+    told = []
+    monkeypatch.setattr(ensemble.eqx, "filter_jit", lambda function, **options: told.append(options))
+    for flags in ("", "--xla_gpu_enable_triton_gemm=true"):
+        monkeypatch.setenv("XLA_FLAGS", flags)
+        ensemble._advance.__wrapped__("gpu")
+    assert [each["compiler_options"] for each in told] == [{"xla_gpu_enable_triton_gemm": False}, None]
+    monkeypatch.undo()
+    program = ensemble._advance.__wrapped__("gpu")
+    monkeypatch.setattr(ensemble, "_advance", lambda backend: program)
+    assert_same(train(run, SEEDS, lanes="together"), trained)
+
+
 @pytest.mark.parametrize("chunk", [1, 3])
 def test_a_history_does_not_depend_on_chunk_length(run, trained, chunk):
     assert_same(train(run, SEEDS, lanes="together", chunk=chunk), trained)  # 2 leaves a partial last chunk

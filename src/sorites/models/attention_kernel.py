@@ -19,11 +19,11 @@ from jaxtyping import Array, Float, Int
 from .beginnings import Beginnings, summed
 from .tiles import Rows, Strips, back, mixed, power, products, softmax, softmax_slopes
 
-LONGEST = 64  # positions that one program holds
+LONGEST, WIDEST = 64, 256  # positions and numbers of a head that one program works on
 
 
-def fits(length: int) -> bool:
-    return length <= LONGEST
+def fits(length: int, dim: int) -> bool:
+    return length <= LONGEST and dim <= WIDEST
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,8 +89,8 @@ def _half(out) -> bool:
 
 
 def _warps(sizes: _Sizes, out) -> int:
-    """More for larger tiles; see docs/bench.md for what was measured."""
-    return (2 if _half(out) else 4) * (2 if power(max(sizes.rest, sizes.depth)) > 32 else 1)
+    """As was fastest on an H200 (docs/bench.md)."""
+    return 2 if _half(out) and power(max(sizes.rest, sizes.depth)) <= 32 else 4
 
 
 class _Head:
@@ -102,7 +102,7 @@ class _Head:
         self.sizes, self.scale = sizes, np.float32(sizes.dim**-0.5)
         self.strips = Strips(sizes.dim, 256 if _half(out) else 64)
         if not depth:
-            length, self.own = rest, Rows(number * rest, rest, rest, self.strips)
+            length, before, self.own = rest, [], Rows(number * rest, rest, rest, self.strips)
             self.all = [self.own]
         else:
             sequence = jnp.maximum(number - count, 0)
@@ -112,10 +112,9 @@ class _Head:
             self.own = Rows(start, length, max(rest, depth), self.strips)
             self.all = [self.own, Rows(which[sequence] * depth, earlier, depth, self.strips)]
             self.owed = Rows(sequence * depth, earlier, depth, self.strips)
+            before = [jnp.arange(self.owed.room)[None] < earlier]
         rows = jnp.arange(self.own.room)
-        self.seen = [(rows[:, None] >= rows[None]) & (rows[None] < length)]
-        if depth:
-            self.seen.append(jnp.arange(self.owed.room)[None] < earlier)
+        self.seen = [(rows[:, None] >= rows[None]) & (rows[None] < length), *before]
 
     def column(self, part: int):
         """Where queries, keys or values of this head begin."""

@@ -42,7 +42,7 @@ def reduced(
     """Logits from position `asked` on. Hidden positions hold the pad; soft bits (floats) hold a mixture of two
     tokens. Where nobody is to `look`, a layer may come without its map."""
     compute, last = working_type(model.architecture), len(model.blocks) - 1
-    if jax.default_backend() == "gpu":
+    if last and jax.default_backend() == "gpu":  # of one layer few rows meet a norm: fewer than there are weights
         model = lean(model)
     x: Any
     soft = not jnp.issubdtype(numbers.dtype, jnp.integer)
@@ -147,7 +147,7 @@ def _shared_layers(model: Network, bits: Array, shared: Beginnings, compute) -> 
     x = x + block.feed_forward(x, compute)
     for block in model.blocks[1:-1]:
         split = block.project(block.first(x), compute)
-        pulled = _kernel(split, shared.length) or attended
+        pulled = _kernel(split.dtype, shared.length, split.shape[1] // (3 * heads)) or attended
         x = between(x + block.out(pulled(split, shared, heads), compute), compute)
         x = x + block.feed_forward(x, compute)
     return x
@@ -161,13 +161,13 @@ def _layer_of_rows(model: Network, block: Block, rows: Array, first: int, comput
     return kernel(model, block, rows, shared, first, compute), None
 
 
-def _kernel(split: Array, length: int) -> Callable | None:
+def _kernel(kind, length: int, dim: int) -> Callable | None:
     """Attention in one kernel, where that is faster: on a GPU, of short sequences."""
-    if jax.default_backend() != "gpu" or split.dtype == jnp.float64:
+    if jax.default_backend() != "gpu" or kind == jnp.float64:
         return None
     from .attention_kernel import attended_on_chip, fits
 
-    return attended_on_chip if fits(length) else None
+    return attended_on_chip if fits(length, dim) else None
 
 
 def _pays(heads: int, length: int, width: int, first: int) -> bool:
@@ -176,13 +176,13 @@ def _pays(heads: int, length: int, width: int, first: int) -> bool:
 
 
 def _query_kernel(model: Network, rows: Array, of: Beginnings, first: int) -> Callable | None:
-    """The same for few queries."""
+    """The same for few queries: in half precision, for in float32 it was slower."""
     heads, width = model.architecture.heads, rows.shape[1]
-    if rows.dtype != jnp.bfloat16 or _kernel(rows, of.length) is None or not _pays(heads, of.length, width, first):
+    if jax.default_backend() != "gpu" or rows.dtype != jnp.bfloat16 or not _pays(heads, of.length, width, first):
         return None
     from .query_kernel import fits
 
-    return _few_on_chip if fits(of, (of.length - first) * heads) else None
+    return _few_on_chip if fits(of, (of.length - first) * heads, width) else None
 
 
 def _later_layer(
@@ -192,7 +192,7 @@ def _later_layer(
     heads, (_, length, width) = model.architecture.heads, x.shape
     if _pays(heads, length, width, first):
         return _few_queries(model, block, x, first, compute)
-    kernel = None if first or look else _kernel(x, length)
+    kernel = None if first or look else _kernel(compute or x.dtype, length, width // heads)
     if kernel is not None:
         split = block.project(block.first(x), compute)
         alone = Beginnings(0, length, jnp.zeros(len(x), jnp.int32))

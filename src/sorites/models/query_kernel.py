@@ -17,10 +17,13 @@ from .attention_kernel import LONGEST
 from .beginnings import Beginnings, summed
 from .tiles import Rows, Strips, back, mixed, power, products, softmax, softmax_slopes
 
+STRIP, WARPS = 256, 4  # the fastest of six measured in half precision (docs/bench.md)
+WIDEST = 1024
 
-def fits(of: Beginnings, asks: int) -> bool:
+
+def fits(of: Beginnings, asks: int, width: int) -> bool:
     """So many rows that ask, of all heads of a sequence."""
-    return max(of.length, asks) <= LONGEST
+    return max(of.length, asks) <= LONGEST and width <= WIDEST
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,7 +49,7 @@ def pulled_on_chip(
     """What the last positions of each sequence pull together, their scores being products of `asked` with the rows."""
     batch, queries, heads, width = asked.shape
     sizes = _Sizes(of.depth, of.rest, batch, queries, heads, interpret)
-    return _on_chip(asked.reshape(-1, width), rows, of.which, sizes).reshape(asked.shape)
+    return jnp.reshape(_on_chip(asked.reshape(-1, width), rows, of.which, sizes), asked.shape)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(3,))
@@ -63,7 +66,7 @@ def _forward(asked, rows, which, sizes):
 def _backward(sizes, kept, slope):
     asked, rows, which = kept
     count, width = 2**sizes.depth if sizes.depth else 0, rows.shape[1]
-    shapes = [(asked.shape), (sizes.batch * sizes.rest, width), (sizes.batch * sizes.depth, width)][: 2 + bool(count)]
+    shapes = [asked.shape, (sizes.batch * sizes.rest, width), (sizes.batch * sizes.depth, width)][: 2 + bool(count)]
     out = tuple(jax.ShapeDtypeStruct(shape, rows.dtype) for shape in shapes)
     found, own, *before = _called(_push, out, sizes)(asked, rows, which, slope)
     if before:
@@ -83,9 +86,6 @@ def _called(kernel, out, sizes: _Sizes):
         compiler_params=triton.CompilerParams(num_warps=WARPS, num_stages=1),
         interpret=sizes.interpret,
     )
-
-
-STRIP, WARPS = 256, 4
 
 
 class _Sequence:

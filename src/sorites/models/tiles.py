@@ -5,6 +5,7 @@ A tile has as many rows and columns as a power of two; what is beyond the matrix
 
 import functools
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import jax.numpy as jnp
 from jax.experimental import pallas
@@ -38,12 +39,12 @@ class Rows:
         inside = (jnp.arange(self.room)[:, None] < self.count) & (jnp.arange(width)[None] < self.strips.columns - strip)
         return there, inside
 
-    def read(self, ref, strip: int, column=0):
+    def read(self, ref, strip: int, column: Any = 0):
         """The strip of what begins at that column."""
         there, inside = self._at(ref, strip, column)
         return triton.load(there, mask=inside, other=0)
 
-    def write(self, ref, value, strip: int, column=0) -> None:
+    def write(self, ref, value, strip: int, column: Any = 0) -> None:
         there, inside = self._at(ref, strip, column)
         triton.store(there, value.astype(ref.dtype), mask=inside)
 

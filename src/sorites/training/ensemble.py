@@ -7,9 +7,10 @@ finished members by halves; what a member does depends on its run and seed alone
 import dataclasses
 import functools
 import math
+import os
 import time
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -248,10 +249,12 @@ def _one_by_one(plan: Plan, members: Member, now: Now, room: int, lanes: str):
 
 @functools.cache
 def _advance(backend: str):
-    """The compiled program. On a GPU products come from a library: the compiler's own search for faster ones takes half
-    of the compilation and finds 2 % (docs/bench.md)."""
-    options = {"xla_gpu_enable_triton_gemm": False} if backend == "gpu" else None
-    return eqx.filter_jit(_advanced, donate="all-except-first", compiler_options=options)
+    """The compiled program. On a GPU products come from a library, unless XLA_FLAGS says otherwise: the compiler's own
+    search for faster ones takes half of the compilation and finds 2 to 5 % (docs/bench.md)."""
+    products = "xla_gpu_enable_triton_gemm"
+    free = backend == "gpu" and products not in os.environ.get("XLA_FLAGS", "")
+    options: Any = {"compiler_options": {products: False} if free else None}
+    return eqx.filter_jit(_advanced, donate="all-except-first", **options)
 
 
 def _advanced(told: tuple[Plan, Now], members: Member, room: int, lanes: str):
