@@ -21,10 +21,14 @@ def about() -> dict:
         "device": jax.devices()[0].device_kind,
         "machine": platform.machine(),
         "cores": os.cpu_count(),
-        "versions": {"python": platform.python_version()} | {name: _version(name) for name in PACKAGES},
+        "versions": versions(),
         "commit": found.stdout.strip(),
         "command": " ".join(["python", *sys.argv]),
     }
+
+
+def versions() -> dict[str, str | None]:
+    return {"python": platform.python_version()} | {name: _version(name) for name in PACKAGES}
 
 
 def _version(name: str) -> str | None:

@@ -124,7 +124,7 @@ def words(recorded: list[dict]) -> str:
         ]
         lines += [
             f"**{device(record)}**, share of the fastest measured product ({best / 1e9:,.0f} GFLOP/s"
-            f"{'' if record['device'] == 'cpu' else ', TF32'}) that a",
+            f"{', TF32' if 'NVIDIA' in record['device'] else ''}) that a",
             f"training step reaches, by width. {'; '.join(shares)}.",
             f"Memory, measured at {limit(record, 'bytes') / 1e9:,.1f} GB/s, bounds Adam alone (weight, two moments and",
             f"slope, {MOVED} bytes a weight); activations are not in that line.\n",

@@ -13,18 +13,16 @@ of 10. The others are throughput.json, ablation.json and about.json. On a machin
 import argparse
 import dataclasses
 import json
-import platform
 import sys
 import time
 from pathlib import Path
 
-import equinox
 import jax
 import numpy as np
-import optax
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from about import versions
 
 from sorites.models.network import released_code
 from sorites.papers.wen.experiments import FreshData, Net, one_pass
@@ -53,12 +51,11 @@ def small(size):
     return dataclasses.replace(size, **changes)
 
 
-def ours(layers: int, heads: int, chain: bool, seconds: float, smoke: bool, compute: str = "float32", members: int = 1,
-         width: int = 720) -> dict:  # fmt: skip
+def ours(layers: int, chain: bool, seconds: float, smoke: bool, compute: str, members: int) -> dict:
     """Sequences per second over all members, evaluation and entropy logging included, after compilation; and seconds to
     the end of the first chunk of 16 evaluations, compilation included."""
-    width, hidden, batch = (32, 64, 32) if smoke else (width, 4 * width, 512)
-    net = Net(layers, heads, width, hidden, 0.02, batch, 16, probed=128, compute=compute)
+    width, hidden, batch = (32, 64, 32) if smoke else (720, 2880, 512)
+    net = Net(layers, layers, width, hidden, 0.02, batch, 16, probed=128, compute=compute)
     cases = [net.case(seed, 30, 3, 1e-4, batch * 10**6, 3 * chain, stops=False) for seed in range(members)]
     runs, begun = [case.run for case in cases], time.perf_counter()
     train(runs, range(members), seconds=0.01, chunk=16)
@@ -84,7 +81,7 @@ def throughput(options) -> dict:
         ("1L1H without the chain, TF32, 8 members", 1, False, "float32", 8),
     ]
     for name, layers, chain, compute, members in jobs:
-        row = ours(layers, layers, chain, spell, options.smoke, compute, members)
+        row = ours(layers, chain, spell, options.smoke, compute, members)
         if torch_wen is not None and members == 1:
             size = {"bits": 30, "sparsity": 3, "chain": chain, "layers": layers, "heads": layers, "width": width,
                     "hidden": hidden, "batch": 32 if options.smoke else 512, "every": 16, "seconds": spell,
@@ -211,8 +208,7 @@ def tell(options) -> dict:
     """Where and how this was measured; written at the start too, for the clock may end the run."""
     about = {
         "device": jax.devices()[0].device_kind,
-        "versions": {"python": platform.python_version(), "jax": jax.__version__, "equinox": equinox.__version__,
-                     "optax": optax.__version__, "numpy": np.__version__},
+        "versions": versions(),
         "command": "python bench/wen_paper_scale.py " + " ".join(sys.argv[2:]),
         "seconds": round(time.perf_counter() - BEGUN, 1),
         "precision": "float32 products are TF32 on both sides",

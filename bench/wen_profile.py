@@ -48,7 +48,7 @@ def main() -> None:
     pace = train(runs, seeds, seconds=0.5 if options.smoke else 4.0, chunk=16).pace
     with tempfile.TemporaryDirectory() as folder:
         jax.profiler.start_trace(folder, create_perfetto_trace=True)
-        train(runs, seeds, seconds=0.4, chunk=4)
+        train(runs, seeds, seconds=0.01, chunk=16)
         jax.profiler.stop_trace()
         [trace] = Path(folder).rglob("perfetto_trace.json.gz")
         events = json.loads(gzip.decompress(trace.read_bytes()))["traceEvents"]

@@ -1,6 +1,5 @@
 """Numbers that the README states, read from the records that it states them from."""
 
-import importlib
 import json
 import math
 import re
@@ -161,66 +160,6 @@ def test_exponential_or_a_power():
         f"(95 % interval {found.interval.low:.1f} to {found.interval.high:.1f}; 0 is a power, 1 an exponential)"
         in README
     )
-
-
-def test_speed_beside_pytorch(monkeypatch):
-    """Every CPU row of the README's table that has a comparison is one of the recorded ones."""
-    monkeypatch.syspath_prepend(str(ROOT / "bench"))
-    page = importlib.import_module("page")
-    recorded = [page.compared(ours, theirs, unit) for _, ours, theirs, unit in page.rows() if theirs]
-    table = (ROOT / "README.md").read_text().split("## Speed")[1].split("## The house")[0]
-    told = [[cell.strip() for cell in line.split("|")[2:7]] for line in table.splitlines() if line.startswith("| ")][1:]
-    bare = [[cell.removesuffix(" s") for cell in row] for row in told]
-    for row in recorded:
-        assert row in bare, row
-
-
-def test_speed_beside_pytorch_on_the_h200(monkeypatch):
-    """The rows with a record of both sides in one run, and the losses of 8 seeds before and after the kernel."""
-    monkeypatch.syspath_prepend(str(ROOT / "bench"))
-    page = importlib.import_module("page")
-    lego, deep = (
-        json.loads((ROOT / "results" / name).read_text()) for name in ("bench-lego-h200.json", "profile-wen-h200.json")
-    )
-    beside = json.loads((ROOT / "results" / "bench-wen-h200.json").read_text())["sequences per second, width 720"]
-    rows = [page.compared(row["sorites"], row, "sequences/s") for row in beside.values() if "torch" in row]
-    assert len(rows) == 4
-    rows.append(page.compared(lego["sorites"]["training"]["seconds"], lego["torch"]["training"], "s"))
-    table = (ROOT / "README.md").read_text().replace(" s |", " |")
-    for row in rows:
-        assert " | ".join(row) in table, row
-    kernel = deep["one kernel"]
-    before, after = (
-        np.array(kernel["held-out loss of 8 seeds every 8,192 sequences"][when]) for when in ("before", "after")
-    )
-    assert before.shape == after.shape == (8, 17)
-    apart, spread = np.abs(before.mean(axis=0) - after.mean(axis=0)).max(), np.ptp(before, axis=0).max()
-    told = " ".join((ROOT / "docs" / "bench.md").read_text().split())
-    assert f"mean by at most {np.ceil(1e4 * apart) / 1e4:.4f}, where the seeds lie up to {spread:.2f} apart" in told
-    sharing = importlib.import_module("sorites.models.beginnings")
-    for batch in (512, 2048):  # 30 bits and three thoughts: 33 places
-        bits = sharing.worth_sharing(batch, 30)
-        assert f"{bits * 2**bits + batch * (33 - bits):,}" in told
-    begun = deep["beginnings"]
-    for row in begun["rows"]:
-        first, second = row["sequences per second, twice"]
-        assert f"| {first:,} and {second:,} ({row['first result, s']} s)" in told.replace("first result ", "")
-    shared = np.array(begun["held-out loss of 8 seeds every 8,192 sequences"])
-    apart = np.abs(shared.mean(axis=0) - after.mean(axis=0))
-    spread = np.ptp(after, axis=0)[apart.argmax()]
-    assert f"means within {apart.max():.4f}, where at that moment seeds lie {spread:.2f} apart" in told
-    for row in deep["lean"]["rows"]:
-        first, second = row["sequences per second, twice"]
-        assert f"| {first:,} and {second:,} | {row['first result, s']} s |" in told
-    lean = np.array(deep["lean"]["held-out loss of 8 seeds every 8,192 sequences"])
-    apart = np.abs(lean.mean(axis=0) - shared.mean(axis=0))
-    spread = np.ptp(shared, axis=0)[apart.argmax()]
-    close = f"lie within {apart.max():.4f} in their means of those before, where at that moment seeds lie {spread:.2f}"
-    assert close in told
-    for row in beside.values():
-        found = [f"{row['sorites']:,.0f}", f"{row['first result, s']:.1f} s"]
-        found += [f"{row[side]:,.0f}" if side in row else "" for side in ("torch", "torch.compile")]
-        assert " ".join(f"| {' | '.join(found)} |".split()) in told
 
 
 def test_claims_at_sizes_drawn_anywhere():

@@ -293,9 +293,15 @@ def test_300_epochs_of_lego():
     found = {key: list(part["right"]) for key, part in means.group_by("way", "action", maintain_order=True)}
     pool = json.loads((FIGURES / "lego" / "epochs" / "about.json").read_text())["parameters"]["pool"]
     text = " ".join(README.split())
-    assert f"({data['seed'].n_unique()} seeds each). Over a fixed set of {pool:,} sentences at L=40, 80 and 160" in text
+    assert f"({data['seed'].n_unique()} seeds each), and which action is ahead turns with them" in text
+    assert f"Over a fixed set of {pool:,} sentences at L=40, 80 and 160" in text
     for way, words in (("fixed", "right in {} of the sentences, S5 in {};"), ("fresh", "C6 in {}, S5 in {}.")):
         assert words.format(*(listed(found[way, action], "{:.2f}") for action in ("C6", "S5"))) in text
+    fixed, fresh = ({action: np.array(found[way, action]) for action in ("C6", "S5")} for way in ("fixed", "fresh"))
+    apart = max(abs(each["C6"] - each["S5"]).max() for each in (fixed, fresh))
+    assert min((fresh[action] - fixed[action])[1:].min() for action in fixed) > 2 * apart  # at L = 80 and 160
+    assert (fixed["C6"] >= fixed["S5"]).all()
+    assert (fresh["C6"] <= fresh["S5"]).all()
 
 
 def test_self_training_of_lego():

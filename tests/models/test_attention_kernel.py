@@ -8,7 +8,9 @@ import pytest
 from sorites.models import network_reduced
 from sorites.models.attention_kernel import attended_on_chip, fits
 from sorites.models.beginnings import Beginnings, attended
+from sorites.models.few_queries import few_queries
 from sorites.models.network import Architecture, network
+from sorites.models.network_lean import lean
 from sorites.models.query_kernel import pulled_on_chip
 from sorites.theory.precision import in_float64
 
@@ -85,30 +87,79 @@ def test_a_gpu_can_compile_it(depth):
     assert not fits(16, 257)
 
 
-@pytest.mark.parametrize("batch", [3, 16])  # too few to share a beginning, and enough
-def test_the_network_uses_it_where_nobody_looks(monkeypatch, batch):
-    """On a GPU in bfloat16; there a middle layer comes without its map, and the logits are the same."""
-    model = network(Architecture(3, 2, 16, 16, compute="bfloat16", spread=0.3), 9, jax.random.key(0))
-    tokens = jax.random.bernoulli(jax.random.key(1), 0.5, (batch, 9)).astype(jnp.int32)
-    pad, called = jnp.zeros(16), []
-    plain, maps = network_reduced.reduced(model, pad, tokens, None, 7)
+class OnChip:
+    """A machine that says it has a GPU, where kernels are interpreted; it notes what was called."""
 
-    def interpreted(split, of, heads):
-        called.append(of.depth)
+    def __init__(self, monkeypatch):
+        self.called = []
+        monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+        monkeypatch.setattr("sorites.models.attention_kernel.attended_on_chip", self.attended)
+        monkeypatch.setattr("sorites.models.query_kernel.pulled_on_chip", self.pulled)
+        monkeypatch.setattr(network_reduced, "lean", self.lean)
+
+    def attended(self, split, of, heads):
+        self.called.append(of.depth)
         return attended_on_chip(split, of, heads, True)
 
-    def pulled(asked, rows, of):
-        called.append("few queries")
+    def pulled(self, asked, rows, of):
+        self.called.append("few queries")
         return pulled_on_chip(asked, rows, of, True)
 
-    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
-    monkeypatch.setattr("sorites.models.attention_kernel.attended_on_chip", interpreted)
-    monkeypatch.setattr("sorites.models.query_kernel.pulled_on_chip", pulled)
-    ours, unseen = network_reduced.reduced(model, pad, tokens, None, 7, look=False)
-    assert called == ([0] if batch == 3 else [2, "few queries"])
-    assert unseen[1] is None
-    assert all(each is not None for each in maps)
-    np.testing.assert_allclose(ours, plain, atol=0.05 * float(jnp.abs(plain).max()))
+    def lean(self, model):
+        self.called.append("lean")
+        return lean(model)
+
+
+def moved(architecture: Architecture):
+    """A network with scales that are not 1, shifts and biases that are not 0."""
+    leaves, tree = jax.tree.flatten(network(architecture, 9, jax.random.key(0)))
+    keys = jax.random.split(jax.random.key(1), len(leaves))
+    drawn = [leaf + 0.1 * jax.random.normal(key, leaf.shape) for leaf, key in zip(leaves, keys, strict=True)]
+    return jax.tree.unflatten(tree, drawn)
+
+
+CALLS = {  # batch (too few to share a beginning, and enough), layers, products in: what is called
+    (3, 3, "float32"): ["lean", 0],
+    (16, 3, "float32"): ["lean", 2],
+    (16, 1, "float32"): [],
+    (3, 3, "bfloat16"): ["lean", 0],
+    (16, 3, "bfloat16"): ["lean", 2, "few queries"],
+}
+
+
+@pytest.mark.parametrize(("batch", "layers", "compute"), CALLS)
+def test_the_network_uses_them_on_a_gpu(monkeypatch, batch, layers, compute):
+    """Where nobody looks a middle layer comes without its map; logits and gradients are the same."""
+    model = moved(Architecture(layers, 2, 16, 16, compute=compute, spread=0.3))
+    tokens = jax.random.bernoulli(jax.random.key(1), 0.5, (batch, 9)).astype(jnp.int32)
+
+    def loss(model):
+        logits, maps = network_reduced.reduced(model, jnp.zeros(16), tokens, None, 7, look=False)
+        return jnp.sum(jnp.sin(logits.astype(jnp.float32))), (logits, maps)
+
+    def found(model):
+        (_, (logits, maps)), slopes = jax.value_and_grad(loss, has_aux=True)(model)
+        return [logits, *jax.tree.leaves(slopes)], maps
+
+    plain, _ = found(model)
+    here = OnChip(monkeypatch)
+    ours, maps = found(model)
+    assert here.called == CALLS[batch, layers, compute]
+    assert layers == 1 or maps[1] is None
+    close = 1e-5 if compute == "float32" else 0.1
+    for mine, other in zip(ours, plain, strict=True):
+        assert np.linalg.norm(mine - other) <= close * np.linalg.norm(other)
+
+
+@in_float64
+def test_no_kernel_in_float64(monkeypatch):
+    model = jax.tree.map(lambda leaf: leaf.astype(jnp.float64), moved(Architecture(3, 2, 16, 16, spread=0.3)))
+    tokens = jax.random.bernoulli(jax.random.key(1), 0.5, (16, 9)).astype(jnp.int32)
+    plain, _ = network_reduced.reduced(model, jnp.zeros(16), tokens, None, 7, look=False)
+    here = OnChip(monkeypatch)
+    ours, _ = network_reduced.reduced(model, jnp.zeros(16), tokens, None, 7, look=False)
+    assert here.called == ["lean"]
+    np.testing.assert_allclose(ours, plain, atol=1e-12)
 
 
 @in_float64
@@ -116,7 +167,7 @@ def test_few_queries_and_every_position_are_one_layer():
     model = network(Architecture(2, 2, 8, 8, spread=0.5), 9, jax.random.key(0))
     model = jax.tree.map(lambda leaf: leaf.astype(jnp.float64), model)
     x, block = jax.random.normal(jax.random.key(1), (3, 9, 8), jnp.float64), model.blocks[1]
-    few = network_reduced._few_queries(model, block, x, 7, None)
+    few = few_queries(model, block, x, 7, None)
     every = network_reduced._every_position(model, block, x, 7, None)
     for ours, theirs in zip(few, every, strict=True):
         np.testing.assert_allclose(ours, theirs, atol=1e-13)

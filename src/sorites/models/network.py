@@ -6,6 +6,7 @@ Axes: position, width (residual stream), hidden (feed-forward), head, dim (of a 
 """
 
 import dataclasses
+from collections.abc import Callable
 
 import equinox as eqx
 import jax
@@ -106,6 +107,10 @@ def between(x: Array, compute=None) -> Array:
     return x if compute is None else x.astype(compute)
 
 
+def tanh_gelu(x: Array) -> Array:
+    return jax.nn.gelu(x, approximate=True)
+
+
 class Block(eqx.Module):
     first: Norm | Standard
     project: Linear  # queries, keys and values, in that order
@@ -114,8 +119,10 @@ class Block(eqx.Module):
     up: Linear
     down: Linear
 
-    def feed_forward(self, x: Float[Array, "*rows width"], compute=None) -> Float[Array, "*rows width"]:
-        return self.down(jax.nn.gelu(self.up(self.second(x), compute), approximate=True), compute)
+    def feed_forward(
+        self, x: Float[Array, "*rows width"], compute=None, bend: Callable = tanh_gelu
+    ) -> Float[Array, "*rows width"]:
+        return self.down(bend(self.up(self.second(x), compute)), compute)
 
 
 class Network(eqx.Module):

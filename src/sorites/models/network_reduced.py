@@ -16,8 +16,9 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Num
 
 from .beginnings import Beginnings, attended, beginnings
-from .network import Block, Network, along, between, product, wide, working_type
-from .network_lean import lean
+from .few_queries import causal_softmax, few_pay, few_queries, few_queries_of_rows, one_kernel
+from .network import Block, Network, Standard, along, between, product, tanh_gelu, working_type
+from .network_lean import gelu, lean, on_gpu
 
 Maps = tuple[Float[Array, "batch head _query position"] | None, ...]
 
@@ -42,7 +43,7 @@ def reduced(
     """Logits from position `asked` on. Hidden positions hold the pad; soft bits (floats) hold a mixture of two
     tokens. Where nobody is to `look`, a layer may come without its map."""
     compute, last = working_type(model.architecture), len(model.blocks) - 1
-    if last and jax.default_backend() == "gpu":  # of one layer few rows meet a norm: fewer than there are weights
+    if last and on_gpu():  # of one layer few rows meet a norm: fewer than there are weights
         model = lean(model)
     x: Any
     soft = not jnp.issubdtype(numbers.dtype, jnp.integer)
@@ -67,8 +68,12 @@ def reduced(
         x, attention = layer(model, block, x, first, compute)
         maps.append(attention)
         x = between(x, compute) if number < last else x
-        x = x + block.feed_forward(x.reshape(-1, x.shape[-1]), compute).reshape(x.shape)  # faster over rows, on a CPU
+        x = x + _fed(block, x.reshape(-1, x.shape[-1]), compute).reshape(x.shape)  # faster over rows, on a CPU
     return model.final(x.astype(model.tokens.dtype)) @ model.tokens.T, tuple(maps)
+
+
+def _fed(block: Block, x: Float[Array, "row width"], compute) -> Float[Array, "row width"]:
+    return block.feed_forward(x, compute, gelu if isinstance(block.second, Standard) else tanh_gelu)
 
 
 def embedded(
@@ -100,7 +105,7 @@ def _layer_of_tokens(
         return jnp.moveaxis(chosen.reshape(batch, length - since, parts, heads, -1), (2, 3), (0, 2))
 
     query, key, value = (*picked(0, 1, first), *picked(width, 2, 0))
-    attention = _softmax(query @ key.mT / np.sqrt(query.shape[-1]).astype(stream.dtype), first)
+    attention = causal_softmax(query @ key.mT / np.sqrt(query.shape[-1]).astype(stream.dtype), first)
     mixed = jnp.moveaxis(attention @ value, 1, 2).reshape(batch, length - first, -1)
     x = jnp.einsum("btv,tvw->btw", pick[:, first:], stream[first:])
     return x + block.out(mixed, compute), attention
@@ -121,7 +126,7 @@ def _layer_of_bits(model: Network, block: Block, bits: Array, first: int, comput
         still[None, :, :, 1] + seen * turned[None, :, :, 1],
         still[None, :, :, 0] + seen * turned[None, :, :, 0],
     )
-    attention = _softmax(scores, first)
+    attention = causal_softmax(scores, first)
     weights = jnp.concatenate([attention, attention * seen], axis=-1)  # over 2T table rows
     rows = jnp.concatenate([value[:, 0], value[:, 1] - value[:, 0]])  # [2T, head, dim]
     if (heads - 1) * 2 * length < model.architecture.width:  # fewer products with the output map in the table
@@ -144,45 +149,29 @@ def _shared_layers(model: Network, bits: Array, shared: Beginnings, compute) -> 
     first, _ = _layer_of_bits(model, block, every, 0, compute)
     rest, _ = _layer_of_bits(model, block, bits, shared.depth, compute)
     x = between(shared.rows(first, rest), compute)
-    x = x + block.feed_forward(x, compute)
+    x = x + _fed(block, x, compute)
     for block in model.blocks[1:-1]:
         split = block.project(block.first(x), compute)
         pulled = _kernel(split.dtype, shared.length, split.shape[1] // (3 * heads)) or attended
         x = between(x + block.out(pulled(split, shared, heads), compute), compute)
-        x = x + block.feed_forward(x, compute)
+        x = x + _fed(block, x, compute)
     return x
 
 
 def _layer_of_rows(model: Network, block: Block, rows: Array, first: int, compute, shared: Beginnings):
     """The last layer, where sequences that begin alike were one until now."""
-    kernel = _query_kernel(model, rows, shared, first)
-    if kernel is None:
-        return _later_layer(model, block, shared.whole(rows), first, compute, look=False)
-    return kernel(model, block, rows, shared, first, compute), None
+    if one_kernel(model, rows, shared, first):
+        return few_queries_of_rows(model, block, rows, shared, first, compute), None
+    return _later_layer(model, block, shared.whole(rows), first, compute, look=False)
 
 
 def _kernel(kind, length: int, dim: int) -> Callable | None:
-    """Attention in one kernel, where that is faster: on a GPU, of short sequences."""
-    if jax.default_backend() != "gpu" or kind == jnp.float64:
+    """Attention in one kernel, on a GPU, of short sequences; measured at width 720 (docs/bench.md)."""
+    if not on_gpu() or kind == jnp.float64:
         return None
     from .attention_kernel import attended_on_chip, fits
 
     return attended_on_chip if fits(length, dim) else None
-
-
-def _pays(heads: int, length: int, width: int, first: int) -> bool:
-    """Whether few ask: then no position needs a key or a value of its own."""
-    return first > 0 and (length - first) * (width + heads * length) < length * width
-
-
-def _query_kernel(model: Network, rows: Array, of: Beginnings, first: int) -> Callable | None:
-    """The same for few queries: in half precision, for in float32 it was slower."""
-    heads, width = model.architecture.heads, rows.shape[1]
-    if jax.default_backend() != "gpu" or rows.dtype != jnp.bfloat16 or not _pays(heads, of.length, width, first):
-        return None
-    from .query_kernel import fits
-
-    return _few_on_chip if fits(of, (of.length - first) * heads, width) else None
 
 
 def _later_layer(
@@ -190,8 +179,8 @@ def _later_layer(
 ) -> tuple[Array, Array | None]:
     """A layer over a stream of its own at every position, in the form that costs least."""
     heads, (_, length, width) = model.architecture.heads, x.shape
-    if _pays(heads, length, width, first):
-        return _few_queries(model, block, x, first, compute)
+    if few_pay(heads, length, width, first):
+        return few_queries(model, block, x, first, compute)
     kernel = None if first or look else _kernel(compute or x.dtype, length, width // heads)
     if kernel is not None:
         split = block.project(block.first(x), compute)
@@ -215,48 +204,6 @@ def _every_position(model: Network, block: Block, x: Array, first: int, compute)
 
     query, key, value = (*per_head(0, 1, first), *per_head(width, 2, 0)) if first else per_head(0, 3, 0)
     scores = query @ key.mT / np.sqrt(query.shape[-1]).astype(working)
-    attention = _softmax(scores, first).astype(x.dtype)
+    attention = causal_softmax(scores, first).astype(x.dtype)
     mixed = jnp.moveaxis(attention.astype(working) @ value, 1, 2).astype(x.dtype)
     return x[:, first:] + block.out(mixed.reshape(batch, length - first, width), compute), attention
-
-
-def _few_queries(model: Network, block: Block, x: Array, first: int, compute) -> tuple[Array, Array]:
-    """No position has a key or a value of its own: q (W_k x_j) = (W_k^T q) x_j, and the values' map acts on what was
-    pulled together. The keys' bias shifts all scores of a query alike, which changes no attention."""
-    heads, (batch, length, width), working = model.architecture.heads, x.shape, compute or x.dtype
-    normed = block.first(x).astype(working)
-    into = block.project.weight.reshape(width, 3, heads, -1).astype(working)
-    bias = block.project.bias.reshape(3, 1, 1, heads, -1).astype(working)
-    query = jnp.einsum("bqw,whd->bqhd", normed[:, first:], into[:, 0]) + bias[0]
-    asked = jnp.einsum("bqhd,whd->bhqw", query, into[:, 1]).reshape(batch, -1, width)
-    scores = (asked @ normed.mT).reshape(batch, heads, -1, length) / np.sqrt(query.shape[-1]).astype(working)
-    attention = _softmax(scores, first)
-    pulled = (attention.reshape(batch, -1, length) @ normed).reshape(batch, heads, -1, width)
-    mixed = jnp.einsum("bhqw,whd->bqhd", pulled, into[:, 2]) + bias[2]
-    mixed = jnp.asarray(mixed, x.dtype).reshape(batch, -1, width)
-    return x[:, first:] + block.out(mixed, compute), attention.astype(x.dtype)
-
-
-def _few_on_chip(
-    model: Network, block: Block, rows: Array, of: Beginnings, first: int, compute
-) -> Float[Array, "batch query width"]:
-    """The same from rows, with one kernel between the products."""
-    from .query_kernel import pulled_on_chip
-
-    heads, width, working = model.architecture.heads, rows.shape[1], compute or rows.dtype
-    normed = block.first(rows).astype(working)
-    asking, stream = (of.parts(each)[1][:, first - of.depth :] for each in (normed, rows))
-    into = block.project.weight.reshape(width, 3, heads, -1).astype(working)
-    bias = block.project.bias.reshape(3, 1, 1, heads, -1).astype(working)
-    query = jnp.einsum("bqw,whd->bqhd", asking, into[:, 0]) + bias[0]
-    query = query / np.sqrt(query.shape[-1]).astype(working)
-    pulled = pulled_on_chip(jnp.einsum("bqhd,whd->bqhw", query, into[:, 1]), normed, of)
-    mixed = jnp.einsum("bqhw,whd->bqhd", pulled, into[:, 2]) + bias[2]
-    return stream + block.out(jnp.asarray(mixed, stream.dtype).reshape(stream.shape), compute)
-
-
-def _softmax(scores: Float[Array, "batch head query position"], first: int) -> Array:
-    """Over the positions up to the query's own."""
-    length = scores.shape[-1]
-    causal = np.tril(np.ones((length, length), bool))[first:][None, None]
-    return jax.nn.softmax(scores.astype(wide(scores)), axis=-1, where=causal).astype(scores.dtype)

@@ -67,12 +67,12 @@ def _backward(sizes, kept, slope):
     asked, rows, which = kept
     count, width = 2**sizes.depth if sizes.depth else 0, rows.shape[1]
     shapes = [asked.shape, (sizes.batch * sizes.rest, width), (sizes.batch * sizes.depth, width)][: 2 + bool(count)]
-    out = tuple(jax.ShapeDtypeStruct(shape, rows.dtype) for shape in shapes)
+    out = tuple(jax.ShapeDtypeStruct(shape, asked.dtype) for shape in shapes)
     found, own, *before = _called(_push, out, sizes)(asked, rows, which, slope)
     if before:
         owed = summed(before[0].reshape(sizes.batch, -1), which, count).reshape(-1, width)
         own = jnp.concatenate([owed.astype(own.dtype), own])
-    return found, own, None
+    return found, own.astype(rows.dtype), None
 
 
 _on_chip.defvjp(_forward, _backward)
@@ -95,7 +95,7 @@ class _Sequence:
         number, depth, rest = pallas.program_id(0), sizes.depth, sizes.rest
         self.strips = Strips(rows.shape[1], STRIP)
         self.asks = Rows(number * sizes.asks, sizes.asks, sizes.asks, self.strips)
-        first = depth * 2**depth if depth else 0
+        first = depth * 2**depth
         self.all = [Rows(first + number * rest, rest, rest, self.strips)]
         self.owed = [Rows(number * rest, rest, rest, self.strips)]
         position = rest - sizes.queries + jnp.arange(self.asks.room)[:, None] // sizes.heads

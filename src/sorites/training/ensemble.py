@@ -250,7 +250,7 @@ def _one_by_one(plan: Plan, members: Member, now: Now, room: int, lanes: str):
 @functools.cache
 def _advance(backend: str):
     """The compiled program. On a GPU products come from a library, unless XLA_FLAGS says otherwise: the compiler's own
-    search for faster ones takes half of the compilation and finds 2 to 5 % (docs/bench.md)."""
+    search for faster ones takes half of the compilation and finds 1.6 to 5 % (docs/bench.md)."""
     products = "xla_gpu_enable_triton_gemm"
     free = backend == "gpu" and products not in os.environ.get("XLA_FLAGS", "")
     options: Any = {"compiler_options": {products: False} if free else None}

@@ -1,7 +1,8 @@
 """What a run costs: chains, labels, own thoughts and floating-point operations per step, and passes per answer.
 
 Floating-point operations are those of the matrix products in the traced training step, backward pass and loops
-included: of the program that runs, not of a literal transformer. Evaluations are not counted.
+included: of the program that runs, not of a literal transformer; as a CPU would run it, for a price is the same
+everywhere, and what is inside a GPU's kernel is not seen. Evaluations are not counted.
 """
 
 import math
@@ -31,12 +32,13 @@ class Price(NamedTuple):
 
 def prices(run: Run) -> list[Price]:
     """One per stage."""
-    found, member = [], eqx.filter_eval_shape(lambda: born(run, jax.numpy.zeros((), int)))
-    for stage in run.stages:
-        member = eqx.filter_eval_shape(enter, stage, member)
-        chains = eqx.filter_eval_shape(pool, stage, member)
-        traced = eqx.filter_make_jaxpr(step)(stage, member, chains)[0]
-        found.append(Price(*tokens(stage), products(traced.jaxpr)))
+    with jax.default_device("cpu"):
+        found, member = [], eqx.filter_eval_shape(lambda: born(run, jax.numpy.zeros((), int)))
+        for stage in run.stages:
+            member = eqx.filter_eval_shape(enter, stage, member)
+            chains = eqx.filter_eval_shape(pool, stage, member)
+            traced = eqx.filter_make_jaxpr(step)(stage, member, chains)[0]
+            found.append(Price(*tokens(stage), products(traced.jaxpr)))
     return found
 
 

@@ -1,0 +1,68 @@
+"""A layer of which few positions are asked: q (W_k x_j) = (W_k^T q) x_j, so no position needs a key or a value of its
+own. Exact: see tests/models/test_attention_kernel.py."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from .beginnings import Beginnings
+from .network import Block, Network, wide
+from .network_lean import on_gpu
+
+
+def few_pay(heads: int, length: int, width: int, first: int) -> bool:
+    """Whether those from `first` on are so few that this costs less than keys and values."""
+    return first > 0 and (length - first) * (width + heads * length) < length * width
+
+
+def few_queries(model: Network, block: Block, x: Array, first: int, compute) -> tuple[Array, Array]:
+    """The values' map acts on what was pulled together. The keys' bias shifts all scores of a query alike: that changes
+    no attention."""
+    heads, (batch, length, width), working = model.architecture.heads, x.shape, compute or x.dtype
+    normed = block.first(x).astype(working)
+    into = block.project.weight.reshape(width, 3, heads, -1).astype(working)
+    bias = block.project.bias.reshape(3, 1, 1, heads, -1).astype(working)
+    query = jnp.einsum("bqw,whd->bqhd", normed[:, first:], into[:, 0]) + bias[0]
+    asked = jnp.einsum("bqhd,whd->bhqw", query, into[:, 1]).reshape(batch, -1, width)
+    scores = (asked @ normed.mT).reshape(batch, heads, -1, length) / np.sqrt(query.shape[-1]).astype(working)
+    attention = causal_softmax(scores, first)
+    pulled = (attention.reshape(batch, -1, length) @ normed).reshape(batch, heads, -1, width)
+    mixed = jnp.einsum("bhqw,whd->bqhd", pulled, into[:, 2]) + bias[2]
+    mixed = jnp.asarray(mixed, x.dtype).reshape(batch, -1, width)
+    return x[:, first:] + block.out(mixed, compute), attention.astype(x.dtype)
+
+
+def one_kernel(model: Network, rows: Array, of: Beginnings, first: int) -> bool:
+    """Whether scores and attention can stay on the chip: on a GPU in half precision, for in float32 it was slower."""
+    heads, width = model.architecture.heads, rows.shape[1]
+    if not on_gpu() or rows.dtype != jnp.bfloat16 or not few_pay(heads, of.length, width, first):
+        return False
+    from .query_kernel import fits
+
+    return fits(of, (of.length - first) * heads, width)
+
+
+def few_queries_of_rows(
+    model: Network, block: Block, rows: Array, of: Beginnings, first: int, compute
+) -> Float[Array, "batch query width"]:
+    """The same from rows, with one kernel between the products."""
+    from .query_kernel import pulled_on_chip
+
+    heads, width, working = model.architecture.heads, rows.shape[1], compute or rows.dtype
+    normed = block.first(rows).astype(working)
+    asking, stream = (of.parts(each)[1][:, first - of.depth :] for each in (normed, rows))
+    into = block.project.weight.reshape(width, 3, heads, -1).astype(working)
+    bias = block.project.bias.reshape(3, 1, 1, heads, -1).astype(working)
+    query = jnp.einsum("bqw,whd->bqhd", asking, into[:, 0]) + bias[0]
+    query = query / np.sqrt(query.shape[-1]).astype(working)
+    pulled = pulled_on_chip(jnp.einsum("bqhd,whd->bqhw", query, into[:, 1]), normed, of)
+    mixed = jnp.einsum("bqhw,whd->bqhd", pulled, into[:, 2]) + bias[2]
+    return stream + block.out(jnp.asarray(mixed, stream.dtype).reshape(stream.shape), compute)
+
+
+def causal_softmax(scores: Float[Array, "batch head query position"], first: int) -> Array:
+    """Over the positions up to the query's own."""
+    length = scores.shape[-1]
+    causal = np.tril(np.ones((length, length), bool))[first:][None, None]
+    return jax.nn.softmax(scores.astype(wide(scores)), axis=-1, where=causal).astype(scores.dtype)

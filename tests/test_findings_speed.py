@@ -1,0 +1,131 @@
+"""What the README and docs/bench.md say of speed, read from the records that they say it from."""
+
+import importlib
+import json
+import re
+
+import numpy as np
+import pytest
+
+from test_findings import ROOT
+
+LOSSES = "held-out loss of 8 seeds every 8,192 sequences"
+
+
+def record(name):
+    return json.loads((ROOT / "results" / f"{name}.json").read_text())
+
+
+DEEP, BESIDE = record("profile-wen-h200"), record("bench-wen-h200")
+NOW = BESIDE["sequences per second, width 720"]
+TOLD = " ".join((ROOT / "docs" / "bench.md").read_text().split())
+
+
+@pytest.fixture
+def page(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "bench"))
+    return importlib.import_module("page")
+
+
+def test_speed_beside_pytorch(page):
+    """Every CPU row of the README's table that has a comparison is one of the recorded ones."""
+    recorded = [page.compared(ours, theirs, unit) for _, ours, theirs, unit in page.rows() if theirs]
+    table = (ROOT / "README.md").read_text().split("## Speed")[1].split("## The house")[0]
+    told = [[cell.strip() for cell in line.split("|")[2:7]] for line in table.splitlines() if line.startswith("| ")][1:]
+    bare = [[cell.removesuffix(" s") for cell in row] for row in told]
+    for row in recorded:
+        assert row in bare, row
+
+
+def test_speed_beside_pytorch_on_the_h200(page):
+    """The rows with a record of both sides in one run."""
+    lego = record("bench-lego-h200")
+    rows = [page.compared(row["sorites"], row, "sequences/s") for row in NOW.values() if "torch" in row]
+    assert len(rows) == 4
+    rows.append(page.compared(lego["sorites"]["training"]["seconds"], lego["torch"]["training"], "s"))
+    table = (ROOT / "README.md").read_text().replace(" s |", " |")
+    for row in rows:
+        assert " | ".join(row) in table, row
+    for row in NOW.values():
+        found = [f"{row['sorites']:,.0f}", f"{row['first result, s']:.1f} s"]
+        found += [f"{row[side]:,.0f}" if side in row else "" for side in ("torch", "torch.compile")]
+        assert " ".join(f"| {' | '.join(found)} |".split()) in TOLD
+
+
+def test_pytorch_in_three_sessions():
+    sides = DEEP["one kernel"]["beside PyTorch, one run"]
+    eager, compiled = sides["torch, bf16 autocast"], sides["torch.compile, bf16 autocast, fused Adam"]
+    assert f"PyTorch in the same session: {eager:,.0f} with bf16 autocast, {compiled:,.0f} under" in TOLD
+    earlier = BESIDE["an earlier run"]["sequences per second, width 720, one member"]["4L4H with the chain"]
+    first, last = earlier["torch, bf16 autocast"], NOW["4L4H, bf16"]["torch"]
+    assert f"{first:,.0f}, {eager:,.0f} and {last:,.0f} in three sessions" in TOLD
+
+
+def test_where_products_come_from():
+    found = BESIDE["products of one layer without the chain, one run after it"]
+    library, search = found["from a library, as now"], found["with the compiler's own search"]
+    assert f"{100 * (search / library - 1):.0f} % ({library:,} instead of {search:,} a second;" in TOLD
+
+
+def losses(when, *keys):
+    found = DEEP[when][LOSSES]
+    return np.array(found[keys[0]] if keys else found)
+
+
+def test_losses_of_eight_seeds():
+    """Before and after each change; the gap of the means beside the spread of the seeds at that moment."""
+    before, after = (losses("one kernel", when) for when in ("before", "after"))
+    assert before.shape == after.shape == (8, 17)
+    apart, spread = np.abs(before.mean(axis=0) - after.mean(axis=0)).max(), np.ptp(before, axis=0).max()
+    assert f"mean by at most {np.ceil(1e4 * apart) / 1e4:.4f}, where the seeds lie up to {spread:.2f} apart" in TOLD
+    ways = {"beginnings": "means within {:.4f}", "lean": "lie within {:.4f} in their means of those before"}
+    for name, words in ways.items():
+        before, after = after, losses(name)
+        apart = np.abs(after.mean(axis=0) - before.mean(axis=0))
+        spread = np.ptp(before, axis=0)[apart.argmax()]
+        assert f"{words.format(apart.max())}, where at that moment seeds lie {spread:.2f} apart" in TOLD
+
+
+def test_timings_of_the_deep_gpt():
+    sharing = importlib.import_module("sorites.models.beginnings")
+    for batch in (512, 2048):  # 30 bits and three thoughts: 33 places
+        bits = sharing.worth_sharing(batch, 30)
+        assert f"{bits * 2**bits + batch * (33 - bits):,}" in TOLD
+    for row in DEEP["beginnings"]["rows"]:
+        first, second = row["sequences per second, twice"]
+        assert f"| {first:,} and {second:,} ({row['first result, s']} s)" in TOLD.replace("first result ", "")
+    for row in DEEP["lean"]["rows"]:
+        first, second = row["sequences per second, twice"]
+        assert f"| {first:,} and {second:,} | {row['first result, s']} s |" in TOLD
+
+
+def test_kernels_of_a_step():
+    """Where the time went before fewer passes over memory."""
+    before, now = DEEP["lean"]["kernels of a step"].values()
+    taken = {name: us for us, _, name in before["[us a step, times, name]"]}
+
+    def spent(words):
+        return round(sum(us for name, us in taken.items() if re.fullmatch(words, name)))
+
+    norms, bends = (
+        spent(r"fusion_4(74|62)|input_reduce_fusion(_[12])?"),
+        spent("input_add_reduce_fusion_2|loop_convert_m.*"),
+    )
+    assert f"five norms {norms} us of a step of {before['us a step, all']:,}, GELU and its slope {bends}" in TOLD
+    assert f"attention {spent('_push|_pull')}, padded" in TOLD
+    assert f"few queries, {spent('.*(pad|transpose|concatenate)_.*')}, Adam {spent('loop_add_.*')}" in TOLD
+    outside = "us a step, outside of it"
+    assert f"{before[outside]} us a step there, {now[outside]} in one of 256 steps" in TOLD
+
+
+@pytest.mark.parametrize("name", ["attention kernel by itself", "few queries by themselves"])
+def test_kernels_by_themselves(name):
+    [alone] = [value for key, value in DEEP["lean"].items() if key.startswith(name)]
+    for kind, plain in alone["plain"].items():
+        shown = re.search(rf"\| {plain} \| ([^|]*)\|", TOLD)
+        assert shown is not None
+        taken = {(strip, warps): us for strip, warps, us in alone[f"{kind}, [strip, warps, us]"]}
+        pairs = re.findall(r"([\d,]+) \((\d+)(?: numbers)?, (\d+)(?: warps)?\)", shown.group(1))
+        for us, strip, warps in pairs:
+            assert taken[int(strip), int(warps)] == int(us.replace(",", ""))
+        assert f"{min(taken.values())} (" in shown.group(1)
