@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from test_network_lean import moved
 
 from sorites.models import network_reduced
 from sorites.models.attention_kernel import attended_on_chip, fits
@@ -110,14 +111,6 @@ class OnChip:
         return lean(model)
 
 
-def moved(architecture: Architecture):
-    """A network with scales that are not 1, shifts and biases that are not 0."""
-    leaves, tree = jax.tree.flatten(network(architecture, 9, jax.random.key(0)))
-    keys = jax.random.split(jax.random.key(1), len(leaves))
-    drawn = [leaf + 0.1 * jax.random.normal(key, leaf.shape) for leaf, key in zip(leaves, keys, strict=True)]
-    return jax.tree.unflatten(tree, drawn)
-
-
 CALLS = {  # batch (too few to share a beginning, and enough), layers, products in: what is called
     (3, 3, "float32"): ["lean", 0],
     (16, 3, "float32"): ["lean", 2],
@@ -130,7 +123,7 @@ CALLS = {  # batch (too few to share a beginning, and enough), layers, products 
 @pytest.mark.parametrize(("batch", "layers", "compute"), CALLS)
 def test_the_network_uses_them_on_a_gpu(monkeypatch, batch, layers, compute):
     """Where nobody looks a middle layer comes without its map; logits and gradients are the same."""
-    model = moved(Architecture(layers, 2, 16, 16, compute=compute, spread=0.3))
+    model = moved(Architecture(layers, 2, 16, 16, compute=compute, spread=0.3), 9)
     tokens = jax.random.bernoulli(jax.random.key(1), 0.5, (batch, 9)).astype(jnp.int32)
 
     def loss(model):
@@ -153,7 +146,7 @@ def test_the_network_uses_them_on_a_gpu(monkeypatch, batch, layers, compute):
 
 @in_float64
 def test_no_kernel_in_float64(monkeypatch):
-    model = jax.tree.map(lambda leaf: leaf.astype(jnp.float64), moved(Architecture(3, 2, 16, 16, spread=0.3)))
+    model = jax.tree.map(lambda leaf: leaf.astype(jnp.float64), moved(Architecture(3, 2, 16, 16, spread=0.3), 9))
     tokens = jax.random.bernoulli(jax.random.key(1), 0.5, (16, 9)).astype(jnp.int32)
     plain, _ = network_reduced.reduced(model, jnp.zeros(16), tokens, None, 7, look=False)
     here = OnChip(monkeypatch)

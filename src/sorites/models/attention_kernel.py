@@ -120,8 +120,9 @@ class _Head:
         """Where queries, keys or values of this head begin."""
         return (part * self.sizes.heads + self.head) * self.sizes.dim
 
-    def mine(self, ref, strip: int, part: int = 0):
-        return self.own.read(ref, strip, self.column(part))
+    def mine(self, ref, strip: int):
+        """Queries, or slopes of what they pulled."""
+        return self.own.read(ref, strip, self.column(0))
 
     def theirs(self, split, strip: int, part: int) -> list:
         """Keys or values: the own, and those before."""

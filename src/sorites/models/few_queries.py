@@ -21,8 +21,7 @@ def few_queries(model: Network, block: Block, x: Array, first: int, compute) -> 
     no attention."""
     heads, (batch, length, width), working = model.architecture.heads, x.shape, compute or x.dtype
     normed = block.first(x).astype(working)
-    into = block.project.weight.reshape(width, 3, heads, -1).astype(working)
-    bias = block.project.bias.reshape(3, 1, 1, heads, -1).astype(working)
+    into, bias = _per_head(block, heads, working)
     query = jnp.einsum("bqw,whd->bqhd", normed[:, first:], into[:, 0]) + bias[0]
     asked = jnp.einsum("bqhd,whd->bhqw", query, into[:, 1]).reshape(batch, -1, width)
     scores = (asked @ normed.mT).reshape(batch, heads, -1, length) / np.sqrt(query.shape[-1]).astype(working)
@@ -31,6 +30,14 @@ def few_queries(model: Network, block: Block, x: Array, first: int, compute) -> 
     mixed = jnp.einsum("bhqw,whd->bqhd", pulled, into[:, 2]) + bias[2]
     mixed = jnp.asarray(mixed, x.dtype).reshape(batch, -1, width)
     return x[:, first:] + block.out(mixed, compute), attention.astype(x.dtype)
+
+
+def _per_head(
+    block: Block, heads: int, working
+) -> tuple[Float[Array, "width 3 head dim"], Float[Array, "3 1 1 head dim"]]:
+    """The maps into queries, keys and values, and their biases."""
+    weight, bias = block.project.weight, block.project.bias
+    return weight.reshape(len(weight), 3, heads, -1).astype(working), bias.reshape(3, 1, 1, heads, -1).astype(working)
 
 
 def one_kernel(model: Network, rows: Array, of: Beginnings, first: int) -> bool:
@@ -49,11 +56,10 @@ def few_queries_of_rows(
     """The same from rows, with one kernel between the products."""
     from .query_kernel import pulled_on_chip
 
-    heads, width, working = model.architecture.heads, rows.shape[1], compute or rows.dtype
+    heads, working = model.architecture.heads, compute or rows.dtype
     normed = block.first(rows).astype(working)
     asking, stream = (of.parts(each)[1][:, first - of.depth :] for each in (normed, rows))
-    into = block.project.weight.reshape(width, 3, heads, -1).astype(working)
-    bias = block.project.bias.reshape(3, 1, 1, heads, -1).astype(working)
+    into, bias = _per_head(block, heads, working)
     query = jnp.einsum("bqw,whd->bqhd", asking, into[:, 0]) + bias[0]
     query = query / np.sqrt(query.shape[-1]).astype(working)
     pulled = pulled_on_chip(jnp.einsum("bqhd,whd->bqhw", query, into[:, 1]), normed, of)
