@@ -1,5 +1,7 @@
 """The kernel, interpreted on a CPU, equals plain attention, slopes included; and a GPU's compiler can be given it."""
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -9,7 +11,7 @@ from test_network_lean import moved
 from sorites.models import network_reduced
 from sorites.models.attention_kernel import attended_on_chip, fits
 from sorites.models.beginnings import Beginnings, attended
-from sorites.models.few_queries import few_queries
+from sorites.models.few_queries import few_queries, parted_softmax
 from sorites.models.network import Architecture, network
 from sorites.models.network_lean import lean
 from sorites.models.query_kernel import pulled_on_chip
@@ -164,3 +166,18 @@ def test_few_queries_and_every_position_are_one_layer():
     every = network_reduced._every_position(model, block, x, 7, None)
     for ours, theirs in zip(few, every, strict=True):
         np.testing.assert_allclose(ours, theirs, atol=1e-13)
+
+
+def test_a_softmax_in_parts_is_the_softmax() -> None:
+    """With its slopes, in float64, one query seeing a single position and one seeing all."""
+
+    @in_float64
+    def compare():
+        scores, slope = jax.random.normal(jax.random.key(3), (2, 3, 2, 4, 5), jnp.float64) * 9
+        seen = np.tril(np.ones((5, 5), bool))[[0, 1, 2, 4]][None, None]
+        ways = [functools.partial(way, axis=-1, where=seen) for way in (parted_softmax, jax.nn.softmax)]
+        return [each for way in ways for each in value_and_slopes(way, scores, slope)]
+
+    value, slopes, plain, plain_slopes = compare()
+    np.testing.assert_allclose(value, plain, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(slopes, plain_slopes, rtol=1e-12, atol=1e-13)

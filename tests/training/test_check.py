@@ -1,6 +1,7 @@
 """What a run is refused for, and that the answer is taught wherever the secret puts it."""
 
 import dataclasses
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -10,7 +11,7 @@ import pytest
 
 from sorites.errors import SpecError
 from sorites.models import gpt, positional
-from sorites.probes import Outcome
+from sorites.probes import AbstractProbe, Outcome
 from sorites.supervision import (
     CrossEntropy,
     PolicyGradient,
@@ -24,7 +25,7 @@ from sorites.supervision import (
     without,
 )
 from sorites.tasks import Boolean, Chain, Parity, Sequences
-from sorites.training import Adam, Evaluation, Run, Stage
+from sorites.training import Adam, Evaluation, Run, Stage, train
 from sorites.training.check import check
 from sorites.training.member import born, enter, step
 
@@ -110,3 +111,28 @@ def test_the_answers_loss_is_that_of_the_thought_that_is_asked_for():
 def test_nothing_is_taught_that_is_not_there():
     with pytest.raises(SpecError, match="the chain has 2 thoughts, of its layout's 4 others are taught"):
         gradient(without(SHORTER.layout, 3, CrossEntropy()))
+
+
+class Counted(AbstractProbe):
+    """An outcome that notes when it is traced."""
+
+    asks_what_is_taught: ClassVar[bool] = False
+    reading: str = eqx.field(static=True)
+
+    def __call__(self, model, task, secret, chains, taught):
+        TRACED.append(self.reading)
+        return Outcome(self.reading)(model, task, secret, chains, taught)
+
+
+TRACED: list[str] = []
+
+
+@pytest.mark.parametrize(("lanes", "members"), [("auto", 1), ("together", 2), ("apart", 2)])
+def test_what_is_measured_is_traced_once(lanes, members):
+    """The check before a training asks what is measured; the program asks the same and need not trace it again."""
+    task = Parity(bits=4 + members, sparsity=2)  # a size of its own, so that nothing was traced before
+    probes = (Counted("forced"), Counted("padded") if lanes == "apart" else Counted("rolled"))
+    stage = Stage(task, (teacher_forcing(task.layout),), Sampled(4), Adam(0.1), 2, Evaluation(1, 8, probes))
+    TRACED.clear()
+    train(Run(positional(task), [stage]), range(members), lanes=lanes, chunk=2)
+    assert sorted(TRACED) == sorted(probe.reading for probe in probes)

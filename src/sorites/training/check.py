@@ -9,12 +9,12 @@ import jax
 import numpy as np
 
 from ..errors import require
-from ..models import AbstractModel, Positional, Signs
+from ..models import AbstractModel, AbstractSaid, Positional, Signs
 from ..probes import Loss
 from ..supervision import Clipped, CrossEntropy, Own, PolicyGradient
 from ..tasks import AbstractTask
-from .member import born, enter, evaluate
-from .plan import alone, plans, structure_of
+from .member import born, enter, measured
+from .plan import plans, structure_of
 from .stage import Run, Stage
 
 _checked: set[tuple] = set()  # a run of the same structure need not be looked at again
@@ -33,16 +33,16 @@ def check(run: Run) -> None:
         require(refusal is None, refusal or "")
     zero = jax.ShapeDtypeStruct((), np.int32)
     member = eqx.filter_eval_shape(lambda seed: enter(run.stages[0], born(run, seed)), zero)
-    measured = {}
-    for stage, (plan, number) in zip(run.stages, plans(run), strict=True):
+    metrics = {}
+    for stage, (plan, _) in zip(run.stages, plans(run), strict=True):
         where = structure_of((stage.task, stage.evaluation))
-        if where not in measured:  # names do not depend on what is taught
-            found = eqx.filter_eval_shape(evaluate, alone(plan, number), zero, member)
-            measured[where] = sorted([*found, "training.loss"])
+        if where not in metrics:  # names do not depend on what is taught
+            found = eqx.filter_eval_shape(measured, plan, zero, member)  # as the program will ask: traced once
+            metrics[where] = sorted([*found, "training.loss"])
         for until in (run.goal, stage.until):
             require(
-                until is None or until.metric in measured[where],
-                f"a goal is something measured: {until and until.metric!r}; use one of {', '.join(measured[where])}",
+                until is None or until.metric in metrics[where],
+                f"a goal is something measured: {until and until.metric!r}; use one of {', '.join(metrics[where])}",
             )
     _checked.add(known)
 
@@ -63,7 +63,7 @@ def refuses(run: Run, stage: Stage) -> str | None:
             return f"sampled thoughts need chances: {type(model).__name__} says any number; use another model"
         if isinstance(term.prefix, Own) and term.prefix.how == "soft" and not task.alphabet.signs:
             return f"soft thoughts need signs: the task has {task.alphabet}; use greedy or sampled thoughts"
-        if isinstance(term.signal, CrossEntropy) and _by_means(model, task):
+        if isinstance(term.signal, CrossEntropy) and isinstance(_said(model, task), Signs):  # by means: of one
             return (
                 f"cross-entropy needs a chance for every token: {type(model).__name__} starts certain of some; "
                 "use Squared or Hinge"
@@ -86,6 +86,13 @@ def _once(answer: Callable[[AbstractModel, AbstractTask], Any]) -> Callable[[Abs
 
 
 @_once
+def _said(model: AbstractModel, task: AbstractTask) -> AbstractSaid:
+    """The shapes of what a new model says about two chains."""
+    chains = eqx.filter_eval_shape(lambda: task.sample(task.draw(jax.random.key(0)), jax.random.key(1), 2))
+    return eqx.filter_eval_shape(lambda chains: model.fresh(jax.random.key(2)).read_batch(chains), chains)
+
+
+@_once
 def _unread(model: AbstractModel, task: AbstractTask) -> str | None:
     """A task makes what its layout says, and the model says something about all of it and sees what it needs."""
     layout = task.layout
@@ -94,10 +101,10 @@ def _unread(model: AbstractModel, task: AbstractTask) -> str | None:
         secret = task.draw(jax.random.key(0))
         chains = task.sample(secret, jax.random.key(1), 2)
         labels = task.relabel(secret, chains.tokens)
-        return chains, {"sample": chains.tokens, "relabel": labels, "children": task.children(secret)[:, :1]}
+        return {"sample": chains.tokens, "relabel": labels, "children": task.children(secret)[:, :1]}
 
     asked = (layout.thoughts, layout.slots, 2)
-    chains, found = eqx.filter_eval_shape(made)
+    found = eqx.filter_eval_shape(made)
     for name, shape in {
         "sample": (layout.positions, *asked[1:]), "relabel": asked, "children": (layout.thoughts, 1),
     }.items():  # fmt: skip
@@ -106,7 +113,7 @@ def _unread(model: AbstractModel, task: AbstractTask) -> str | None:
                 f"a task's arrays have its layout's shape: {name} gives {found[name].shape}, the layout asks for "
                 f"{shape} (two chains, batch last); change one of them"
             )
-    said = eqx.filter_eval_shape(lambda chains: model.fresh(jax.random.key(2)).read_batch(chains).greedy(), chains)
+    said = eqx.filter_eval_shape(lambda said: said.greedy(), _said(model, task))
     if said.shape != asked:
         return (
             f"a model says something about every thought and slot: {said.shape} of {asked} over two chains; return "
@@ -159,10 +166,3 @@ def _secret(task: AbstractTask) -> tuple:
     """The shape of what a member has to find."""
     leaves, structure = jax.tree.flatten(eqx.filter_eval_shape(lambda: task.draw(jax.random.key(0))))
     return structure, *((leaf.shape, leaf.dtype) for leaf in leaves)
-
-
-@_once
-def _by_means(model: AbstractModel, task: AbstractTask) -> bool:
-    """Whether the model says signs by their means, which can be exactly one."""
-    chains = eqx.filter_eval_shape(lambda: task.sample(task.draw(jax.random.key(0)), jax.random.key(1), 1))
-    return isinstance(eqx.filter_eval_shape(lambda chains: model.read_batch(chains), chains), Signs)

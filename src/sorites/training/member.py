@@ -150,13 +150,13 @@ class Now(NamedTuple):
     segments: Int[Array, ""] | int  # at most as many as there is room for
 
 
-_measured: Any = eqx.filter_jit(evaluate, inline=True)  # pyright: ignore  (traced once, though asked for its shapes first)
+measured: Any = eqx.filter_jit(evaluate, inline=True)  # pyright: ignore  (traced once, though asked for its shapes first)
 
 
 def advance(plan: Plan, now: Now, room: int, together: bool, member: Member) -> tuple[Member, dict[str, Array]]:
     """So many segments one after another, and what was measured after each; `together`: with others, under a vmap."""
     static, chains = eqx.filter(member, eqx.is_array, inverse=True), _pool_of(plan.stage, now, member)
-    shapes = eqx.filter_eval_shape(_measured, plan, now.number, member)
+    shapes = eqx.filter_eval_shape(measured, plan, now.number, member)
     shapes |= {"training.loss": jax.ShapeDtypeStruct((), jnp.float32)}
     nothing = {name: jnp.full(leaf.shape, jnp.nan, leaf.dtype) for name, leaf in shapes.items()}
     records = {name: jnp.full((room, *leaf.shape), jnp.nan, leaf.dtype) for name, leaf in shapes.items()}
@@ -208,7 +208,7 @@ def _segment(plan: Plan, now: Now, together: bool, member: Member, pool: Any, no
         ways = [stand, *(functools.partial(walk, taught) for taught in plan.teachings)]
         arrays, loss = jax.lax.switch(jnp.where(now.entering, 0, now.number + 1), ways, arrays)
         after = eqx.combine(arrays, static)
-        found = _measured(plan, now.number, after) | {"training.loss": loss}
+        found = measured(plan, now.number, after) | {"training.loss": loss}
         return eqx.filter(_judge(stage, plan.goal, after, found), eqx.is_array), found
 
     done = member.left | member.diverged
