@@ -22,6 +22,7 @@ from sorites.training import (
     Sign,
     Stage,
     Until,
+    compiler,
     ensemble,
     linear_icot,
     log_icot,
@@ -72,28 +73,19 @@ def test_the_same_spec_and_seeds_are_bit_identical(run, trained):
     assert_same(train(run, SEEDS, lanes="together"), trained)
 
 
+def advancing():
+    """The program of a short training."""
+    return compiler.program(ensemble._advanced, "cpu", True, "all-except-first")
+
+
 def test_nothing_recompiles_for_new_data(run, trained):
-    programs = (ensemble._advance(jax.default_backend()), ensemble._born, ensemble._enter)
+    programs = [advancing(), *(compiler.program(each, "cpu", soon=True) for each in (ensemble._born, ensemble._enter))]
     before = [program._cached._cache_size() for program in programs]
     other = train(with_adam(run, rate=0.1, decay=0.01), [7, 8, 9], lanes="together")  # secrets are new too
     shifted = eqx.tree_at(lambda r: r.model.weights, run, replace_fn=lambda w: jax.tree.map(lambda x: x + 1, w))
     train(shifted, SEEDS, lanes="together")
     assert [program._cached._cache_size() for program in programs] == before
     assert (other.history.metrics["own.loss"] != trained.history.metrics["own.loss"]).any()
-
-
-def test_a_gpu_is_told_where_products_come_from(run, trained, monkeypatch):
-    """Unless whoever runs it says so; the options are accepted, and change nothing elsewhere."""
-    told = []
-    monkeypatch.setattr(ensemble.eqx, "filter_jit", lambda function, **options: told.append(options))
-    for flags in ("", "--xla_gpu_enable_triton_gemm=true"):
-        monkeypatch.setenv("XLA_FLAGS", flags)
-        ensemble._advance.__wrapped__("gpu")
-    assert [each["compiler_options"] for each in told] == [{"xla_gpu_enable_triton_gemm": False}, None]
-    monkeypatch.undo()
-    program = ensemble._advance.__wrapped__("gpu")
-    monkeypatch.setattr(ensemble, "_advance", lambda backend: program)
-    assert_same(train(run, SEEDS, lanes="together"), trained)
 
 
 @pytest.mark.parametrize("chunk", [1, 3])
@@ -210,13 +202,17 @@ class TestLeavingEarly:
         assert (leaving.history.end(1, "padded.answer") == 1).all()
 
     def test_halves_are_dropped_and_nothing_changes(self, leaving, monkeypatch):
-        sizes, advance = [], ensemble._advance(jax.default_backend())
+        sizes, advance, program = [], advancing(), compiler.program
 
         def watched(plan, members, *rest):
             sizes.append(members.step.shape[0])
             return advance(plan, members, *rest)
 
-        monkeypatch.setattr(ensemble, "_advance", lambda backend: watched)
+        monkeypatch.setattr(
+            compiler,
+            "program",
+            lambda each, *rest, **more: watched if each is ensemble._advanced else program(each, *rest, **more),
+        )
         dropped = train(until(1.0), LEAVERS, lanes="together", chunk=1)
         assert sizes == sorted(sizes, reverse=True)
         assert set(sizes) == {4, 2, 1}

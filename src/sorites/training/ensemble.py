@@ -5,9 +5,7 @@ finished members by halves; what a member does depends on its run and seed alone
 """
 
 import dataclasses
-import functools
 import math
-import os
 import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -19,6 +17,7 @@ from jaxtyping import Array, Int
 
 from ..errors import require
 from ..models import AbstractModel
+from . import compiler
 from .cache import use_compilation_cache
 from .check import check
 from .checkpoint import Checkpoint, Standing
@@ -91,11 +90,13 @@ def train(
     listener = listener_or(progress)
     run, lanes = stacked(runs), lanes_of(runs[0], len(seeds), lanes)
     lengths = [int(np.asarray(stage.steps).max()) for stage in run.stages]
-    kept_at = _kept_at(run, lengths, keep)
+    kept_at, backend = _kept_at(run, lengths, keep), jax.default_backend()
+    soon = compiler.short(runs[0], lengths, len(seeds), lanes)
+    program = compiler.program(_advanced, backend, soon, "all-except-first")
     checkpoint = None if checkpoint is None else checkpoint.of(lanes, chunk, shrink, tuple(keep))
     standing = None if checkpoint is None else _left_off(checkpoint, run, seeds, lanes)
     if standing is None:
-        members = _born(run, on_device(np.asarray(seeds, np.int32)), lanes)
+        members = compiler.program(_born, backend, soon=True)(run, on_device(np.asarray(seeds, np.int32)), lanes)
         standing = Standing(1, 0, np.arange(len(seeds)), members, [], np.zeros(len(seeds), np.int64), {})
 
     begun, clock, records = time.perf_counter(), Clock(seconds), standing.records
@@ -106,8 +107,8 @@ def train(
         first = sum(lengths[: number - 1])
         start = standing if number == standing.stage and records else None
         if start is None and number > 1:
-            members = _enter(_bare(stage), members, lanes)
-        hosted = Hosted(plan, taught, lanes, chunk, shrink, kept_at[number - 1])
+            members = compiler.program(_enter, backend, soon=True)(_bare(stage), members, lanes)
+        hosted = Hosted(program, plan, taught, lanes, chunk, shrink, kept_at[number - 1])
         for after, found, segments, active in _chunks(hosted, members, clock, start):
             members = after
             done = first + segments * stage.evaluation.every
@@ -142,6 +143,7 @@ def train(
 class Hosted(NamedTuple):
     """What the host does with one stage."""
 
+    program: Any
     plan: Plan
     taught: int  # which of what the plan teaches
     lanes: str
@@ -182,12 +184,12 @@ def _left_off(checkpoint: Checkpoint, run: Run, seeds: Sequence[int], lanes: str
 
 def _chunks(hosted: Hosted, members: Member, clock: Clock, start: Standing | None):
     """Yield (members, measurements, segments done, active): on entry, then chunk by chunk."""
-    plan, taught, lanes, chunk, shrink, stops = hosted
+    program, plan, taught, lanes, chunk, shrink, stops = hosted
     stage, count = plan.stage, members.step.shape[0]
     segments = -(-int(np.asarray(stage.steps).max()) // stage.evaluation.every)
     if start is None:
         active, first = np.arange(count), 0
-        members, found = _one_by_one(plan, members, Now(taught, True, 1), chunk, lanes)
+        members, found = _one_by_one(program, plan, members, Now(taught, True, 1), chunk, lanes)
         yield members, jax.tree.map(lambda leaf: np.asarray(leaf)[:, :1], found), np.zeros(1, int), active
         running, here = members, plan
     else:
@@ -198,7 +200,8 @@ def _chunks(hosted: Hosted, members: Member, clock: Clock, start: Standing | Non
             return  # noted at its end
         taught = taught if whole else 0
         lanes = rest(lanes, len(active))
-        running, _ = _one_by_one(here, running, Now(taught, False, 0), chunk, lanes)  # compile: time is for training
+        # Compile: time is for training.
+        running, _ = _one_by_one(program, here, running, Now(taught, False, 0), chunk, lanes)
         members = running if whole else put(members, active, running)
     while first < segments:
         finished = _finished(running)
@@ -211,7 +214,7 @@ def _chunks(hosted: Hosted, members: Member, clock: Clock, start: Standing | Non
             lanes = rest(lanes, len(active))
         end = min([segments, (first // chunk + 1) * chunk, *(stop for stop in stops if stop > first)])
         kept, steps, begun = end - first, np.asarray(running.step).sum(), time.perf_counter()
-        running, found = _one_by_one(here, running, Now(taught, False, kept), chunk, lanes)
+        running, found = _one_by_one(program, here, running, Now(taught, False, kept), chunk, lanes)
         members = put(members, active, running) if len(active) < count else running
         found = jax.tree.map(lambda leaf: spread(np.asarray(leaf)[:, :kept], active, count), found)  # noqa: B023
         drawn = (np.asarray(running.step).sum() - steps) * np.mean(stage.source.samples)
@@ -231,13 +234,12 @@ def _bare(stage: Stage) -> Stage:
     return dataclasses.replace(stage, taught=(), until=None)
 
 
-def _one_by_one(plan: Plan, members: Member, now: Now, room: int, lanes: str):
+def _one_by_one(program: Any, plan: Plan, members: Member, now: Now, room: int, lanes: str):
     """Large models that run apart are called one after another: inside a compiled loop over members they are slower
     (measured on a GPT of width 64: by a sixth)."""
     now = Now(
         *(on_device(np.asarray(value, kind)) for value, kind in zip(now, (np.int32, bool, np.int32), strict=True))
     )
-    program = _advance(jax.default_backend())
     if lanes != "one by one":
         return program((plan, now), members, room, lanes)
     each = []
@@ -247,29 +249,17 @@ def _one_by_one(plan: Plan, members: Member, now: Now, room: int, lanes: str):
     return joined(each)
 
 
-@functools.cache
-def _advance(backend: str):
-    """The compiled program. On a GPU products come from a library, unless XLA_FLAGS says otherwise: the compiler's own
-    search for faster ones takes half of the compilation and finds 1.6 to 5 % (docs/bench.md)."""
-    products = "xla_gpu_enable_triton_gemm"
-    free = backend == "gpu" and products not in os.environ.get("XLA_FLAGS", "")
-    options: Any = {"compiler_options": {products: False} if free else None}
-    return eqx.filter_jit(_advanced, donate="all-except-first", **options)
-
-
 def _advanced(told: tuple[Plan, Now], members: Member, room: int, lanes: str):
     """Room for so many segments, so that one program serves stages of any length."""
     plan, now = told
     return spread_over(lambda plan, member: advance(plan, now, room, lanes == "together", member), lanes)(plan, members)
 
 
-@eqx.filter_jit
 def _born(run: Run, seeds: Int[Array, " member"], lanes: str) -> Member:
     """Everyone, in the first stage."""
     return spread_over(lambda run, seed: enter(run.stages[0], born(run, seed)), lanes)(run, seeds)
 
 
-@eqx.filter_jit
 def _enter(stage: Stage, members: Member, lanes: str) -> Member:
     """Everyone, in a later stage."""
     return spread_over(enter, lanes)(stage, members)
