@@ -129,3 +129,20 @@ def test_kernels_by_themselves(name):
         for us, strip, warps in pairs:
             assert taken[int(strip), int(warps)] == int(us.replace(",", ""))
         assert f"{min(taken.values())} (" in shown.group(1)
+
+
+def test_first_results():
+    """Every row that docs/bench.md tells of is in the record, on that machine; and the phases of compilation."""
+    found = DEEP["softmax"]
+    rows = {(row["machine"], row["first result, s"]): row for row in found["rows"]}
+    told = re.findall(r"\| (\d) \| [^|]* \| ([\d.]+) s \| (?:([\d.]+) s )?\| (?:([\d,]+) and ([\d,]+) )?\|", TOLD)
+    assert len(told) == 21
+    for machine, first, made, *paces in told:
+        row = rows[int(machine), float(first)]
+        assert made in ("", f"{row.get('of which the training program compiles, s', 0):.1f}")
+        assert [f"{pace:,}" for pace in row.get("sequences per second, twice", [])] in (paces, [])
+    before, after, eight, eight_after = found["phases of compilation, s, traced"].values()
+    fusion, whole = "of it fusion", "all programs"
+    assert f"took {before[whole]:.1f} s, of which {before[fusion]:.1f} were one pass, fusion; " in TOLD
+    assert f"of eight members of one layer {eight[whole]:.1f} and {eight[fusion]:.1f}." in TOLD
+    assert f"takes {after[fusion]:.1f} and {eight_after[fusion]:.1f} s, all of it {after[whole]:.1f} and" in TOLD

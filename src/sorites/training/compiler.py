@@ -16,7 +16,7 @@ from .stage import Run
 GPU = {"xla_gpu_enable_triton_gemm": False}
 # Half of the compilation, for kernels that take up to twice as long (docs/bench.md).
 SOON = {"xla_backend_optimization_level": 1, "xla_cpu_use_fusion_emitters": False}
-SHORT = 5e11  # weights x tokens of a training: ten seconds of a core where a GPT or the gated transformer trains
+SHORT = 2e11  # weights x tokens of a training: four seconds of a core where a GPT or the gated transformer trains
 
 
 def short(run: Run, lengths: Sequence[int], members: int, lanes: str) -> bool:
