@@ -69,6 +69,7 @@ class Decoder(AbstractModel):
     spec: DecoderSpec = eqx.field(static=True)
 
     defaults: ClassVar[Defaults] = Defaults(2e-3, 128, 600, 25, "adam", "cross-entropy")
+    soon: ClassVar[bool] = True
 
     def refuses(self, layout: Layout, alphabet: Alphabet) -> str | None:
         if layout.slots != SLOTS or layout.inputs != layout.thoughts + 1:

@@ -63,7 +63,7 @@ def refuses(run: Run, stage: Stage) -> str | None:
             return f"sampled thoughts need chances: {type(model).__name__} says any number; use another model"
         if isinstance(term.prefix, Own) and term.prefix.how == "soft" and not task.alphabet.signs:
             return f"soft thoughts need signs: the task has {task.alphabet}; use greedy or sampled thoughts"
-        if isinstance(term.signal, CrossEntropy) and isinstance(_said(model, task), Signs):  # by means: of one
+        if isinstance(term.signal, CrossEntropy) and isinstance(_said(model, task), Signs):  # a mean can be exactly one
             return (
                 f"cross-entropy needs a chance for every token: {type(model).__name__} starts certain of some; "
                 "use Squared or Hinge"

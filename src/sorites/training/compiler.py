@@ -1,52 +1,40 @@
-"""How programs are compiled: well, or soon, where what they do is short. Whoever sets one of these options in XLA_FLAGS
-decides it for all."""
+"""How programs are compiled: well, or soon where that costs nothing. Whoever sets an option in XLA_FLAGS decides it."""
 
 import functools
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
 import jax
-import numpy as np
 
-from .stage import Run
-
+# Half of the compilation or less. New members, and models that say so, are the same to the bit and as fast; others
+# round otherwise, and train up to twice as long (docs/bench.md).
+SOON = (("xla_backend_optimization_level", 1), ("xla_cpu_use_fusion_emitters", False))
 # Products from a library: the compiler's own search for faster ones takes half of the compilation and finds 1.6 to 5 %.
-GPU = {"xla_gpu_enable_triton_gemm": False}
-# Half of the compilation, for kernels that take up to twice as long (docs/bench.md).
-SOON = {"xla_backend_optimization_level": 1, "xla_cpu_use_fusion_emitters": False}
-SHORT = 2e11  # weights x tokens of a training: four seconds of a core where a GPT or the gated transformer trains
+GPU = (("xla_gpu_enable_triton_gemm", False),)
 
 
-def short(run: Run, lengths: Sequence[int], members: int, lanes: str) -> bool:
-    """Whether a training of so many steps in each stage is over soon; members that run apart count one by one, so that
-    they do not depend on company."""
-    tokens = sum(
-        steps * int(np.max(stage.source.samples)) * stage.task.layout.positions
-        for stage, steps in zip(run.stages, lengths, strict=True)
-    )
-    return (members if lanes == "together" else 1) * tokens * run.model.weights_count < SHORT
+def program(function: Callable, backend: str, soon: bool, donate: str = "none") -> Any:
+    """The function, compiled for that backend when it is called."""
+    wanted = GPU if backend == "gpu" else SOON if backend == "cpu" and soon else ()
+    said = os.environ.get("XLA_FLAGS", "")
+    return _program(function, donate, tuple(each for each in wanted if each[0] not in said and _known(*each)))
 
 
 @functools.cache
-def program(function: Callable, backend: str, soon: bool, donate: str = "none") -> Any:
-    """The function, compiled for that backend when it is called."""
-    chosen: Any = {"donate": donate, "compiler_options": options(backend, soon)}
+def _program(function: Callable, donate: str, options: tuple[tuple[str, Any], ...]) -> Any:
+    chosen: Any = {"donate": donate, "compiler_options": dict(options) or None}
     return eqx.filter_jit(function, **chosen)
 
 
-def options(backend: str, soon: bool) -> dict[str, Any] | None:
-    wanted = GPU if backend == "gpu" else SOON if backend == "cpu" and soon else {}
-    said = os.environ.get("XLA_FLAGS", "")
-    return wanted if wanted and not any(name in said for name in wanted) and _known(backend) else None
-
-
 @functools.cache
-def _known(backend: str) -> bool:
-    """Whether this release of the compiler has them: later ones may not."""
+def _known(option: str, value: Any) -> bool:
+    """Whether this release of the compiler has it: a later one may not."""
     try:
-        jax.jit(lambda: 0, compiler_options=GPU if backend == "gpu" else SOON)()
-    except Exception:
+        jax.jit(lambda: 0, compiler_options={option: value})()
+    except jax.errors.JaxRuntimeError as error:
+        if option not in str(error):
+            raise
         return False
     return True

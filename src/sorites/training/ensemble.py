@@ -91,8 +91,7 @@ def train(
     run, lanes = stacked(runs), lanes_of(runs[0], len(seeds), lanes)
     lengths = [int(np.asarray(stage.steps).max()) for stage in run.stages]
     kept_at, backend = _kept_at(run, lengths, keep), jax.default_backend()
-    soon = compiler.short(runs[0], lengths, len(seeds), lanes)
-    program = compiler.program(_advanced, backend, soon, "all-except-first")
+    program = compiler.program(_advanced, backend, runs[0].model.soon, "all-except-first")
     checkpoint = None if checkpoint is None else checkpoint.of(lanes, chunk, shrink, tuple(keep))
     standing = None if checkpoint is None else _left_off(checkpoint, run, seeds, lanes)
     if standing is None:
