@@ -140,8 +140,9 @@ def test_first_results():
     assert len(told) == 21
     for machine, first, made, *paces in told:
         row = rows[int(machine), float(first)]
-        assert made in ("", f"{row.get('of which the training program compiles, s', 0):.1f}")
-        assert [f"{pace:,}" for pace in row.get("sequences per second, twice", [])] in (paces, [])
+        compiles = row.get("of which the training program compiles, s")
+        assert made == ("" if compiles is None else f"{compiles:.1f}")
+        assert paces == ([f"{pace:,}" for pace in row.get("sequences per second, twice", [])] or ["", ""])
     before, after, eight, eight_after = found["phases of compilation, s, traced"].values()
     fusion, whole = "of it fusion", "all programs"
     assert f"took {before[whole]:.1f} s, of which {before[fusion]:.1f} were one pass, fusion; " in TOLD

@@ -89,6 +89,12 @@ def test_nothing_recompiles_for_new_data(run, trained):
     assert (other.history.metrics["own.loss"] != trained.history.metrics["own.loss"]).any()
 
 
+def test_what_a_gpu_is_told_changes_nothing_elsewhere(run, trained, monkeypatch):
+    program = compiler.program
+    monkeypatch.setattr(compiler, "program", lambda each, _, *rest, **more: program(each, "gpu", *rest, **more))
+    assert_same(train(run, SEEDS, lanes="together"), trained)
+
+
 @pytest.mark.parametrize("chunk", [1, 3])
 def test_a_history_does_not_depend_on_chunk_length(run, trained, chunk):
     assert_same(train(run, SEEDS, lanes="together", chunk=chunk), trained)  # 2 leaves a partial last chunk

@@ -8,8 +8,8 @@ from typing import Any
 import equinox as eqx
 import jax
 
-# Half of the compilation or less. New members, and models that say so, are the same to the bit and as fast; others
-# round otherwise, and train up to twice as long (docs/bench.md).
+# About half of the compilation. Weights of new members, and of models that say so, are the same to the bit and train
+# as fast; others round otherwise, and train up to 1.8 times as long (docs/bench.md).
 SOON = (("xla_backend_optimization_level", 1), ("xla_cpu_use_fusion_emitters", False))
 # Products from a library: the compiler's own search for faster ones takes half of the compilation and finds 1.6 to 5 %.
 GPU = (("xla_gpu_enable_triton_gemm", False),)

@@ -142,7 +142,7 @@ def train(
 class Hosted(NamedTuple):
     """What the host does with one stage."""
 
-    program: Any
+    program: Any  # `_advanced`, compiled
     plan: Plan
     taught: int  # which of what the plan teaches
     lanes: str
