@@ -1,9 +1,5 @@
 """What a run is refused for, in one sentence, before anything compiles."""
 
-import functools
-from collections.abc import Callable
-from typing import Any
-
 import equinox as eqx
 import jax
 import numpy as np
@@ -13,8 +9,8 @@ from ..models import AbstractModel, AbstractSaid, Positional, Signs
 from ..probes import Loss
 from ..supervision import Clipped, CrossEntropy, Own, PolicyGradient
 from ..tasks import AbstractTask
-from .member import born, enter, measured
-from .plan import plans, structure_of
+from .member import measured, newborn
+from .plan import once_a_structure, plans, structure_of
 from .stage import Run, Stage
 
 _checked: set[tuple] = set()  # a run of the same structure need not be looked at again
@@ -31,9 +27,7 @@ def check(run: Run) -> None:
     for stage in {structure_of((stage.task, stage.taught)): stage for stage in run.stages}.values():
         refusal = refuses(run, stage)
         require(refusal is None, refusal or "")
-    zero = jax.ShapeDtypeStruct((), np.int32)
-    member = eqx.filter_eval_shape(lambda seed: enter(run.stages[0], born(run, seed)), zero)
-    metrics = {}
+    zero, member, metrics = jax.ShapeDtypeStruct((), np.int32), newborn(run), {}
     for stage, (plan, _) in zip(run.stages, plans(run), strict=True):
         where = structure_of((stage.task, stage.evaluation))
         if where not in metrics:  # names do not depend on what is taught
@@ -71,28 +65,14 @@ def refuses(run: Run, stage: Stage) -> str | None:
     return None
 
 
-def _once(answer: Callable[[AbstractModel, AbstractTask], Any]) -> Callable[[AbstractModel, AbstractTask], Any]:
-    """Asked once for every structure of model and task: what is found by tracing depends on no number."""
-    known: dict[tuple, Any] = {}
-
-    @functools.wraps(answer)
-    def asked(model: AbstractModel, task: AbstractTask) -> Any:
-        key = structure_of((model, task))
-        if key not in known:
-            known[key] = answer(model, task)
-        return known[key]
-
-    return asked
-
-
-@_once
+@once_a_structure
 def _said(model: AbstractModel, task: AbstractTask) -> AbstractSaid:
     """The shapes of what a new model says about two chains."""
     chains = eqx.filter_eval_shape(lambda: task.sample(task.draw(jax.random.key(0)), jax.random.key(1), 2))
     return eqx.filter_eval_shape(lambda chains: model.fresh(jax.random.key(2)).read_batch(chains), chains)
 
 
-@_once
+@once_a_structure
 def _unread(model: AbstractModel, task: AbstractTask) -> str | None:
     """A task makes what its layout says, and the model says something about all of it and sees what it needs."""
     layout = task.layout
@@ -147,11 +127,17 @@ def _counted(task: AbstractTask):
     return task.counted(task.draw(jax.random.key(0)))
 
 
+def _there(task: AbstractTask) -> np.ndarray:
+    """Which thoughts count; asked of the processor, whose compiler is quick."""
+    with jax.default_device("cpu"):
+        return np.asarray(_counted(task))
+
+
 def _beyond(stage: Stage) -> str | None:
     """What is taught is there: a chain that is shorter than its layout has no last thoughts."""
     if type(stage.task).counted is AbstractTask.counted:
         return None
-    there = np.asarray(_counted(stage.task))
+    there = _there(stage.task)
     for term in stage.taught:
         where = np.asarray(term.where)
         if len(where) == len(there) and not term.answer and not where[there].any():  # another length is refused below

@@ -2,7 +2,9 @@
 
 import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import equinox as eqx
@@ -20,6 +22,16 @@ def program(function: Callable, backend: str, soon: bool, donate: str = "none") 
     wanted = GPU if backend == "gpu" else SOON if backend == "cpu" and soon else ()
     said = os.environ.get("XLA_FLAGS", "")
     return _program(function, donate, tuple(each for each in wanted if each[0] not in said and _known(*each)))
+
+
+@contextmanager
+def beside(program: Any, *arguments: Any) -> Iterator[None]:
+    """The program is compiled for these arguments on a thread of its own, while this one compiles another. It is traced
+    here, under the settings of this thread; whatever goes wrong there will go wrong again when it is called."""
+    lowered = program.lower(*arguments)
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(lowered.compile)
+        yield
 
 
 @functools.cache

@@ -24,14 +24,15 @@ from .checkpoint import Checkpoint, Standing
 from .clock import Clock
 from .history import History
 from .lanes import lanes_of, rest, spread_over
-from .member import Member, Now, advance, born, enter
-from .plan import Plan, alone, plans
+from .member import Member, Now, advance, born, enter, newborn
+from .plan import Plan, alone, plans, structure_of
 from .progress import Listener, Progress, listener_or
 from .records import history_of, spread
 from .stage import Run, Stage
-from .trees import copied, joined, on_device, put, stacked, take
+from .trees import copied, joined, on_device, put, stacked, stand_ins, take
 
 CHUNK = 25  # evaluations per call of the compiled program
+_MADE: set[tuple] = set()  # structures whose programs this process has asked for
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -95,7 +96,12 @@ def train(
     checkpoint = None if checkpoint is None else checkpoint.of(lanes, chunk, shrink, tuple(keep))
     standing = None if checkpoint is None else _left_off(checkpoint, run, seeds, lanes)
     if standing is None:
-        members = compiler.program(_born, backend, soon=True)(run, on_device(np.asarray(seeds, np.int32)), lanes)
+        birth, about = compiler.program(_born, backend, soon=True), (run, on_device(np.asarray(seeds, np.int32)), lanes)
+        if (made := (structure_of(run), lanes, chunk)) not in _MADE:
+            _MADE.add(made)
+            with compiler.beside(birth, *about):
+                _compile(program, plans(run)[0][0], newborn(runs[0]), len(seeds), chunk, lanes)
+        members = birth(*about)
         standing = Standing(1, 0, np.arange(len(seeds)), members, [], np.zeros(len(seeds), np.int64), {})
 
     begun, clock, records = time.perf_counter(), Clock(seconds), standing.records
@@ -233,12 +239,17 @@ def _bare(stage: Stage) -> Stage:
     return dataclasses.replace(stage, taught=(), until=None)
 
 
+def _compile(program: Any, plan: Plan, newborn: Member, count: int, room: int, lanes: str) -> None:
+    """The first stage's program, before there is anybody to train: the call that follows finds it."""
+    if lanes == "one by one":
+        plan, count, lanes = take(plan, np.array([0])), 1, "alone"
+    program.lower((plan, _told(Now(0, True, 1))), stand_ins(newborn, count), room, lanes).compile()
+
+
 def _one_by_one(program: Any, plan: Plan, members: Member, now: Now, room: int, lanes: str):
     """Large models that run apart are called one after another: inside a compiled loop over members they are slower
     (measured on a GPT of width 64: by a sixth)."""
-    now = Now(
-        *(on_device(np.asarray(value, kind)) for value, kind in zip(now, (np.int32, bool, np.int32), strict=True))
-    )
+    now = _told(now)
     if lanes != "one by one":
         return program((plan, now), members, room, lanes)
     each = []
@@ -246,6 +257,12 @@ def _one_by_one(program: Any, plan: Plan, members: Member, now: Now, room: int, 
         one = np.array([index])
         each.append(program((take(plan, one), now), take(members, one), room, "alone"))
     return joined(each)
+
+
+def _told(now: Now) -> Now:
+    return Now(
+        *(on_device(np.asarray(value, kind)) for value, kind in zip(now, (np.int32, bool, np.int32), strict=True))
+    )
 
 
 def _advanced(told: tuple[Plan, Now], members: Member, room: int, lanes: str):

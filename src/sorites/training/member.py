@@ -14,7 +14,7 @@ from jaxtyping import Array, Bool, Float, Int, Key, UInt32
 
 from ..models import AbstractModel
 from ..supervision import Draw
-from .plan import Plan
+from .plan import Plan, once_a_structure
 from .stage import Run, Stage, Until
 
 
@@ -83,6 +83,14 @@ def enter(stage: Stage, member: Member) -> Member:
         teacher = jax.tree.map(lambda leaf: jnp.copy(leaf) if eqx.is_array(leaf) else leaf, member.model)
     entered = member.step + 0  # a buffer of its own
     return dataclasses.replace(member, state=state, teacher=teacher, entered=entered, left=jnp.zeros((), bool))
+
+
+@once_a_structure
+def newborn(run: Run) -> Member:
+    """The shapes of a member in its first stage."""
+    return eqx.filter_eval_shape(
+        lambda seed: enter(run.stages[0], born(run, seed)), jax.ShapeDtypeStruct((), np.int32)
+    )
 
 
 def pool(stage: Stage, member: Member) -> Any:

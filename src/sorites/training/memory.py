@@ -6,7 +6,7 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from .member import born, enter
+from .member import newborn
 from .stage import Run
 
 SHARE = 0.9  # of what is free
@@ -16,9 +16,7 @@ MAPS = 0.6  # of the memory maps that a process may have; compiled programs take
 def needed(run: Run) -> int:
     """Bytes of one member at least: its weights and their gradient, the rule's state, a teacher, and a batch of chains
     with what is said about it. What the compiled program needs besides is not counted."""
-    member = eqx.filter_eval_shape(
-        lambda seed: enter(run.stages[0], born(run, seed)), jax.ShapeDtypeStruct((), np.int32)
-    )
+    member = newborn(run)
     model, state = _bytes(member.model), _bytes(member.state)
     teachers = any(stage.freeze for stage in run.stages)
     batch = max(

@@ -2,6 +2,8 @@
 are the same, and compiling those takes longer than compiling the steps."""
 
 import dataclasses
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -53,3 +55,17 @@ def structure_of(tree: Any) -> tuple:
     """What a program depends on: everything but the numbers in its arrays."""
     leaves, structure = jax.tree.flatten(tree)
     return structure, *((np.shape(leaf), jnp.result_type(leaf)) for leaf in leaves)
+
+
+def once_a_structure(answer: Callable[..., Any]) -> Callable[..., Any]:
+    """Asked once for every structure of what it is asked about: what is found by tracing depends on no number."""
+    known: dict[tuple, Any] = {}
+
+    @functools.wraps(answer)
+    def asked(*about: Any) -> Any:
+        key = structure_of(about)
+        if key not in known:
+            known[key] = answer(*about)
+        return known[key]
+
+    return asked

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
-from jaxtyping import Array
+from jaxtyping import Array, Int
 
 from ..errors import require
 from .stage import Run
@@ -32,7 +32,24 @@ def on_device(array: np.ndarray) -> Array:
     return jax.device_put(array.astype(jax.dtypes.canonicalize_dtype(array.dtype)))
 
 
+def stand_ins(shapes, count: int):
+    """So many members of these shapes, for a program to be compiled: nothing is computed with them."""
+
+    def stand_in(leaf):
+        if not isinstance(leaf, jax.ShapeDtypeStruct):
+            return leaf
+        if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+            data = jax.eval_shape(jax.random.key_data, leaf)
+            words = np.zeros((count, *data.shape), data.dtype)
+            return jax.random.wrap_key_data(on_device(words))
+        return np.broadcast_to(np.zeros((), leaf.dtype), (count, *leaf.shape))
+
+    return jax.tree.map(stand_in, shapes)
+
+
 def take(tree, index):
+    if isinstance(index, np.ndarray) and _on_accelerator(tree):
+        return _taken(tree, index)
     return jax.tree.map(lambda leaf: _picked(leaf, index) if eqx.is_array(leaf) else leaf, tree)
 
 
@@ -54,12 +71,30 @@ def put(everyone, index, some):
 
 def joined(trees):
     """One tree of several, along the axis of members."""
+    if _on_accelerator(trees):
+        return _joined(trees)
     return _united(np.concatenate, jnp.concatenate, trees)
 
 
 def as_members(trees):
     """One tree of several without that axis."""
     return _united(np.stack, jnp.stack, trees)
+
+
+@eqx.filter_jit
+def _taken(tree, index: Int[Array, " member"]):
+    """One program for all leaves: each by itself takes an accelerator a program for every shape."""
+    return jax.tree.map(lambda leaf: leaf[index] if eqx.is_array(leaf) else leaf, tree)
+
+
+@eqx.filter_jit
+def _joined(trees):
+    return jax.tree.map(lambda *leaves: jnp.concatenate(leaves) if eqx.is_array(leaves[0]) else leaves[0], *trees)
+
+
+def _on_accelerator(tree) -> bool:
+    leaves = jax.tree.leaves(eqx.filter(tree, eqx.is_array))
+    return jax.default_backend() != "cpu" and not any(isinstance(leaf, Tracer) for leaf in leaves)
 
 
 def _united(by_numpy, otherwise, trees):
