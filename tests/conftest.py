@@ -7,14 +7,11 @@ workers of pytest-xdist.
 # ruff: noqa: E402  (the order of these imports is the point)
 
 import os
-from importlib.metadata import version
 
-# Few steps are run and many programs compiled: leave out what makes kernels fast but slow to make. An unknown flag ends
-# the process, and jax 0.12 no longer knows the last two.
-QUICKLY = ["backend_optimization_level=0"]
-if [int(part) for part in version("jax").split(".")[:2]] < [0, 11]:
-    QUICKLY += ["cpu_use_fusion_emitters=false", "cpu_parallel_codegen_split_count=1"]
-os.environ.setdefault("XLA_FLAGS", " ".join(f"--xla_{flag}" for flag in QUICKLY))
+from sorites.flags import soonest
+
+# Few steps are run and many programs compiled, trainings too: leave out what makes kernels fast but slow to make.
+os.environ.setdefault("XLA_FLAGS", soonest())
 
 import jax
 import jaxtyping

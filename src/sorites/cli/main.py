@@ -23,6 +23,7 @@ COMMANDS = {
     "play": "the playground in the browser, served on loopback",
     "cite": "BibTeX of a paper, a claim's paper, or sorites itself",
 }
+COMPUTE = ("verify", "figure", "run", "sweep", "reproduce", "data", "score")
 
 
 class Parser(argparse.ArgumentParser):
@@ -172,6 +173,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if getattr(options, "seeds", None) is not None:
             options.overrides["seeds"] = options.seeds
         importlib.import_module(".common", __package__).check_json(options)
+        if options.command in COMPUTE:
+            from ..flags import ask_for_soonest
+
+            ask_for_soonest()
         command = importlib.import_module(f".{options.command}_command", __package__)
         return command.execute(options)
     except SpecError as refusal:

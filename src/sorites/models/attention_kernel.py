@@ -50,7 +50,7 @@ def attended_on_chip(split: Float[Array, "row three"], of: Beginnings, heads: in
 @functools.partial(jax.custom_vjp, nondiff_argnums=(2,))
 def _on_chip(split: Float[Array, "row three"], which: Int[Array, " batch"], sizes: _Sizes) -> Float[Array, "row width"]:
     out = jax.ShapeDtypeStruct((len(split), split.shape[1] // 3), split.dtype)
-    return _called(_pull, out, sizes)(split, which)
+    return _called(_pull, out, sizes, split, which)
 
 
 def _forward(split, which, sizes):
@@ -61,10 +61,10 @@ def _backward(sizes, kept, slope):
     split, which = kept
     shape = jax.ShapeDtypeStruct(split.shape, split.dtype)
     if not sizes.depth:
-        return _called(_push, shape, sizes)(split, which, slope), None
+        return _called(_push, shape, sizes, split, which, slope), None
     width = slope.shape[1]
     before = jax.ShapeDtypeStruct((sizes.batch * sizes.depth, 2 * width), split.dtype)
-    found, before = _called(_push, (shape, before), sizes)(split, which, slope)
+    found, before = _called(_push, (shape, before), sizes, split, which, slope)
     owed = summed(before.reshape(sizes.batch, -1), which, sizes.count)
     ends = sizes.count * sizes.depth
     total = found[:ends, width:].astype(jnp.float32) + owed.reshape(ends, -1)
@@ -74,14 +74,16 @@ def _backward(sizes, kept, slope):
 _on_chip.defvjp(_forward, _backward)
 
 
-def _called(kernel, out, sizes: _Sizes):
+@functools.partial(jax.jit, static_argnums=(0, 1, 2))
+def _called(kernel, out, sizes: _Sizes, *arguments):
+    """A program of its own within others: layers that are alike trace and lower it once."""
     return pallas.pallas_call(
         functools.partial(kernel, sizes=sizes),
         out_shape=out,
         grid=(sizes.count + sizes.batch, sizes.heads),
         compiler_params=triton.CompilerParams(num_warps=_warps(sizes, out), num_stages=1),
         interpret=sizes.interpret,
-    )
+    )(*arguments)
 
 
 def _half(out) -> bool:

@@ -7,8 +7,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from .beginnings import Beginnings
-from .network import Block, Network, wide
-from .network_lean import on_gpu
+from .network import Block, Network, on_gpu, wide
 
 
 def few_pay(heads: int, length: int, width: int, first: int) -> bool:

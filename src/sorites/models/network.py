@@ -68,10 +68,12 @@ class Standard(eqx.Module):
         return standard(x).astype(x.dtype)
 
 
-def standard(x: Float[Array, "*rows width"]) -> Float[Array, "*rows width"]:
-    rows = x.astype(wide(x))
-    centred = rows - rows.mean(axis=-1, keepdims=True)
-    return centred * jax.lax.rsqrt(jnp.mean(centred**2, axis=-1, keepdims=True) + EPSILON)
+def standard(x: Float[Array, "*rows width"], parted: bool = False) -> Float[Array, "*rows width"]:
+    """`parted` keeps the sums behind barriers. Around a norm of rows of several axes, and members are one more, a GPU's
+    compiler else looks for tiles: half of the compilation of a net of one layer (docs/bench.md)."""
+    rows, kept = x.astype(wide(x)), jax.lax.optimization_barrier if parted else lambda sums: sums
+    centred = rows - kept(rows.mean(axis=-1, keepdims=True))
+    return centred * jax.lax.rsqrt(kept(jnp.mean(centred**2, axis=-1, keepdims=True)) + EPSILON)
 
 
 class Norm(eqx.Module):
@@ -79,7 +81,7 @@ class Norm(eqx.Module):
     shift: Float[Array, " width"]
 
     def __call__(self, x: Float[Array, "*rows width"]) -> Float[Array, "*rows width"]:
-        return (standard(x) * along(self.scale, x) + along(self.shift, x)).astype(x.dtype)
+        return (standard(x, parted=on_gpu()) * along(self.scale, x) + along(self.shift, x)).astype(x.dtype)
 
 
 def along(vector: Float[Array, " last"], rows: Float[Array, "*rows _"]) -> Float[Array, "*ones last"]:
@@ -174,6 +176,12 @@ class Dropout:
 def wide(x: Array):
     """At least float32: where sums need it."""
     return jnp.promote_types(x.dtype, jnp.float32)
+
+
+def on_gpu() -> bool:
+    """Whether what is traced now is for a GPU."""
+    chosen = jax.config.values["jax_default_device"]
+    return (jax.default_backend() if chosen is None else getattr(chosen, "platform", chosen)) in ("gpu", "cuda")
 
 
 def working_type(architecture: Architecture):

@@ -16,12 +16,6 @@ from jaxtyping import Array, Float
 from .network import Block, Linear, Network, Norm, Standard, tanh_gelu, wide
 
 
-def on_gpu() -> bool:
-    """Whether what is traced now is for a GPU."""
-    chosen = jax.config.values["jax_default_device"]
-    return (jax.default_backend() if chosen is None else getattr(chosen, "platform", chosen)) in ("gpu", "cuda")
-
-
 def lean(model: Network) -> Network:
     """Its norms have neither scale nor shift."""
 

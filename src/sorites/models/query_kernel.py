@@ -56,7 +56,7 @@ def pulled_on_chip(
 def _on_chip(
     asked: Float[Array, "ask width"], rows: Float[Array, "row width"], which: Int[Array, " batch"], sizes: _Sizes
 ) -> Float[Array, "ask width"]:
-    return _called(_pull, jax.ShapeDtypeStruct(asked.shape, asked.dtype), sizes)(asked, rows, which)
+    return _called(_pull, jax.ShapeDtypeStruct(asked.shape, asked.dtype), sizes, asked, rows, which)
 
 
 def _forward(asked, rows, which, sizes):
@@ -68,7 +68,7 @@ def _backward(sizes, kept, slope):
     count, width = 2**sizes.depth if sizes.depth else 0, rows.shape[1]
     shapes = [asked.shape, (sizes.batch * sizes.rest, width), (sizes.batch * sizes.depth, width)][: 2 + bool(count)]
     out = tuple(jax.ShapeDtypeStruct(shape, asked.dtype) for shape in shapes)
-    found, own, *before = _called(_push, out, sizes)(asked, rows, which, slope)
+    found, own, *before = _called(_push, out, sizes, asked, rows, which, slope)
     if before:
         owed = summed(before[0].reshape(sizes.batch, -1), which, count).reshape(-1, width)
         own = jnp.concatenate([owed.astype(own.dtype), own])
@@ -78,14 +78,16 @@ def _backward(sizes, kept, slope):
 _on_chip.defvjp(_forward, _backward)
 
 
-def _called(kernel, out, sizes: _Sizes):
+@functools.partial(jax.jit, static_argnums=(0, 1, 2))
+def _called(kernel, out, sizes: _Sizes, *arguments):
+    """A program of its own within others: layers that are alike trace and lower it once."""
     return pallas.pallas_call(
         functools.partial(kernel, sizes=sizes),
         out_shape=out,
         grid=(sizes.batch,),
         compiler_params=triton.CompilerParams(num_warps=WARPS, num_stages=1),
         interpret=sizes.interpret,
-    )
+    )(*arguments)
 
 
 class _Sequence:

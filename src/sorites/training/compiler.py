@@ -1,4 +1,5 @@
-"""How programs are compiled: well, or soon where that costs nothing. Whoever sets an option in XLA_FLAGS decides it."""
+"""How programs are compiled: well, or soon where that costs nothing. Whoever sets an option in XLA_FLAGS decides it;
+what the command line puts there is for all other programs."""
 
 import functools
 import os
@@ -10,18 +11,35 @@ from typing import Any
 import equinox as eqx
 import jax
 
+from ..flags import OURS, asked_by_others
+
 # About half of the compilation. Weights of new members, and of models that say so, are the same to the bit and train
 # as fast; others round otherwise, and train up to 1.8 times as long (docs/bench.md).
 SOON = (("xla_backend_optimization_level", 1), ("xla_cpu_use_fusion_emitters", False))
+WELL = (  # as the compiler does by itself
+    ("xla_backend_optimization_level", 3),
+    ("xla_cpu_use_fusion_emitters", True),
+    ("xla_cpu_parallel_codegen_split_count", 32),
+)
 # Products from a library: the compiler's own search for faster ones takes half of the compilation and finds 1.6 to 5 %.
 GPU = (("xla_gpu_enable_triton_gemm", False),)
 
 
 def program(function: Callable, backend: str, soon: bool, donate: str = "none") -> Any:
     """The function, compiled for that backend when it is called."""
-    wanted = GPU if backend == "gpu" else SOON if backend == "cpu" and soon else ()
-    said = os.environ.get("XLA_FLAGS", "")
+    said, cpu = asked_by_others(), SOON if soon else WELL if OURS in os.environ else ()
+    wanted = {"gpu": GPU, "cpu": cpu}.get(backend, ())
     return _program(function, donate, tuple(each for each in wanted if each[0] not in said and _known(*each)))
+
+
+def well(function: Callable) -> Callable:
+    """The function as a program that runs long."""
+
+    @functools.wraps(function)
+    def called(*arguments, **named):
+        return program(function, jax.default_backend(), soon=False)(*arguments, **named)
+
+    return called
 
 
 @contextmanager
@@ -44,7 +62,8 @@ def _program(function: Callable, donate: str, options: tuple[tuple[str, Any], ..
 def _known(option: str, value: Any) -> bool:
     """Whether this release of the compiler has it: a later one may not."""
     try:
-        jax.jit(lambda: 0, compiler_options={option: value})()
+        with jax.default_device("cpu"):  # whose compiler is quick, and knows the others' options
+            jax.jit(lambda: 0, compiler_options={option: value})()
     except jax.errors.JaxRuntimeError as error:
         if option not in str(error):
             raise

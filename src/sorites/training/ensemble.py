@@ -92,7 +92,7 @@ def train(
     run, lanes = stacked(runs), lanes_of(runs[0], len(seeds), lanes)
     lengths = [int(np.asarray(stage.steps).max()) for stage in run.stages]
     kept_at, backend = _kept_at(run, lengths, keep), jax.default_backend()
-    program = compiler.program(_advanced, backend, runs[0].model.soon, "all-except-first")
+    program = compiler.program(_advanced, backend, runs[0].model.soon or _few_steps(run), "all-except-first")
     checkpoint = None if checkpoint is None else checkpoint.of(lanes, chunk, shrink, tuple(keep))
     standing = None if checkpoint is None else _left_off(checkpoint, run, seeds, lanes)
     if standing is None:
@@ -155,6 +155,12 @@ class Hosted(NamedTuple):
     chunk: int
     shrink: int
     stops: tuple[int, ...]  # segments after which the weights are wanted
+
+
+def _few_steps(run: Run) -> bool:
+    """Whoever looks after every step takes few, as in the theorems: the compiler works for longer than they train. Not
+    their number: a look at the first steps of a run rounds as the run does."""
+    return all(stage.evaluation.every == 1 for stage in run.stages)
 
 
 def _kept_at(run: Run, lengths: list[int], keep: Sequence[int]) -> list[tuple[int, ...]]:

@@ -88,9 +88,7 @@ def enter(stage: Stage, member: Member) -> Member:
 @once_a_structure
 def newborn(run: Run) -> Member:
     """The shapes of a member in its first stage."""
-    return eqx.filter_eval_shape(
-        lambda seed: enter(run.stages[0], born(run, seed)), jax.ShapeDtypeStruct((), np.int32)
-    )
+    return eqx.filter_eval_shape(lambda seed: enter(run.stages[0], born(run, seed)), jax.ShapeDtypeStruct((), np.int32))
 
 
 def pool(stage: Stage, member: Member) -> Any:

@@ -16,6 +16,7 @@ from ...supervision import Written, teacher_forcing
 from ...tasks import Boolean, Parity
 from ...theory import tree_law
 from ...training import Lab, use_compilation_cache
+from ...training.compiler import well
 
 BLOCK = 256  # samples per block; the grid counts blocks
 NEEDED = 0.9  # share of seeds that must answer every held-out chain
@@ -76,7 +77,7 @@ def _success(size: SampleLaw) -> dict[str, np.ndarray]:
     return {"right": np.stack(found)}
 
 
-@eqx.filter_jit
+@well
 def _one_size(task: Boolean, chains: int, rate, blocks, seeds):
     model, taught = positional(task, "cosine", "causal"), teacher_forcing(task.layout)
 

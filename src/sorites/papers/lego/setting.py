@@ -1,7 +1,6 @@
 """What the claims are checked on: the theory's model at finite size, trained in the lab that the claim is given."""
 
 import dataclasses
-import functools
 
 import jax
 import jax.numpy as jnp
@@ -17,6 +16,7 @@ from ...tasks.actions import Action, action_named
 from ...tasks.lego import Vocabulary, chained
 from ...theory.precision import in_float64
 from ...training import PLAIN, Lab
+from ...training.compiler import well
 from ...training.lego_theory import (
     FeatureHistory,
     Grown,
@@ -118,7 +118,7 @@ def masses(history: RoutingHistory, length: int = 2, step: int = 2) -> Masses:
     return jax.vmap(lambda routing: routing.masses(length, jnp.asarray(step)))(history.routing)
 
 
-@functools.partial(jax.jit, static_argnums=(5, 6))
+@well
 def _right(features, routing, table, lengths, key, count: int, longest: int):
     def at(length):
         moves, starts = jax.random.split(jax.random.fold_in(key, length))

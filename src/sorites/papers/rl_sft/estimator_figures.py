@@ -3,7 +3,6 @@
 import dataclasses
 import math
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -26,6 +25,7 @@ from ...supervision import (
 from ...tasks import Boolean
 from ...theory.precision import in_float64
 from ...training import Lab
+from ...training.compiler import well
 from ..figure import Figure, Frames
 from .exact import pretrained, secret_of
 from .experiments import GROUP
@@ -47,7 +47,7 @@ class Accuracy:
         return Boolean(self.bits, self.sparsity, self.gate)  # pyright: ignore
 
 
-@eqx.filter_jit
+@well
 def _blocks(task: Boolean, taught: Supervision, source, secret, keys, blocks: int) -> jax.Array:
     """The gradient of every block, for each seed: their running mean is the estimate from more and more samples."""
 

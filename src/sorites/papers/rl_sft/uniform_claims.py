@@ -2,7 +2,6 @@
 
 import dataclasses
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -30,6 +29,7 @@ from ...tasks import Boolean
 from ...theory import count_chain, sign_dynamics
 from ...theory.count_chain import GATE_COEFFICIENTS
 from ...theory.precision import in_float64
+from ...training.compiler import well
 from .estimator_variance import right_signs
 from .exact import keys_by_level, pretrained, pulls, reward_gradient, secret_of, signs
 from .setting import CHOSEN, EXACT, GATES, PAPER, Tree, chosen
@@ -91,7 +91,7 @@ class Table(Tree):
         require(self.seeds >= 2, f"a standard error takes two seeds: seeds={self.seeds}; use 2 or more")
 
 
-@eqx.filter_jit
+@well
 def estimates(task: Boolean, taught: Supervision, secret, keys, samples: int) -> jax.Array:
     """Ascent directions from fresh chains at uniform attention, one per key."""
 

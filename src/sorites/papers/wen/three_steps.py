@@ -5,7 +5,6 @@ eta0 = 2 c0 m eps sqrt(B) for W in steps one and two, eta_A chosen so that the t
 """
 
 import dataclasses
-import functools
 import math
 from typing import NamedTuple
 
@@ -26,6 +25,7 @@ from ...models.sparse_block import (
     initial_pattern,
 )
 from ...training import Lab
+from ...training.compiler import well
 from .setting import counted, secret_fits
 
 BLOCK = 128  # chains at a time: the active pattern of that many stays in the cache; B is data, not a shape
@@ -152,7 +152,7 @@ class Outcome(NamedTuple):
     least: Float[Array, "seed query"]  # its minimum
 
 
-@functools.partial(jax.jit, static_argnames=("bits", "test", "neurons", "loss", "start"))
+@well
 def _learn(grams, patterns, orders, rates, keys, blocks, *, bits, test, neurons, loss, start):
     def one(arguments):
         gram, pattern, order, key = arguments
