@@ -11,8 +11,8 @@ from test_network_lean import moved
 from sorites.models import network_reduced
 from sorites.models.attention_kernel import attended_on_chip, fits
 from sorites.models.beginnings import Beginnings, attended
-from sorites.models.few_queries import few_queries, parted_softmax
-from sorites.models.network import Architecture, network
+from sorites.models.few_queries import few_queries, parted_softmax, unseen
+from sorites.models.network import Architecture, network, standard
 from sorites.models.network_lean import lean
 from sorites.models.query_kernel import pulled_on_chip
 from sorites.theory.precision import in_float64
@@ -166,6 +166,43 @@ def test_few_queries_and_every_position_are_one_layer():
     every = network_reduced._every_position(model, block, x, 7, None)
     for ours, theirs in zip(few, every, strict=True):
         np.testing.assert_allclose(ours, theirs, atol=1e-13)
+
+
+def test_few_queries_see_no_place_that_a_gpu_adds(monkeypatch):
+    """Nine positions are twelve to it in float32: the same layer, maps and slopes."""
+    model = moved(Architecture(2, 2, 8, 8, spread=0.5), 9)
+    x, slope = jax.random.normal(jax.random.key(1), (2, 3, 9, 8))
+
+    def found():
+        both = jax.jit(lambda x: few_queries(model, model.blocks[1], x, 7, None))
+        out, attention = both(x)
+        return out, attention, jax.grad(lambda x: jnp.sum(both(x)[0] * slope[:, 7:]))(x)
+
+    plain = found()
+    assert unseen(9, jnp.float32) == 0
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    assert [unseen(9, jnp.float32), unseen(8, jnp.float32), unseen(9, jnp.bfloat16)] == [3, 0, 0]
+    for ours, theirs in zip(found(), plain, strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=2e-6)
+
+
+def test_a_norm_in_parts_is_the_norm() -> None:
+    @in_float64
+    def compare():
+        rows, slope = jax.random.normal(jax.random.key(3), (2, 3, 4, 5), jnp.float64) + 2
+        ways = [functools.partial(standard, parted=parted) for parted in (True, False)]
+        return [each for way in ways for each in value_and_slopes(way, rows, slope)]
+
+    value, slopes, plain, plain_slopes = compare()
+    np.testing.assert_allclose(value, plain, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(slopes, plain_slopes, rtol=1e-12, atol=1e-13)
+
+
+def test_a_gpu_has_its_norms_in_parts(monkeypatch):
+    norm, x = network(Architecture(1, 1, 4, 4), 2, jax.random.key(0)).final, jnp.ones((3, 4))
+    assert "optimization_barrier" not in str(jax.make_jaxpr(norm)(x))
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    assert "optimization_barrier" in str(jax.make_jaxpr(norm)(x))
 
 
 def test_a_softmax_in_parts_is_the_softmax() -> None:

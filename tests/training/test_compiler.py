@@ -1,11 +1,16 @@
 """What the compiler is asked for, and that a program that is made soon makes the same."""
 
+import os
+import subprocess
+import sys
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from sorites.flags import OURS, ask_for_soonest, asked_by_others, soonest
 from sorites.models import decoder, gpt, positional
 from sorites.probes import Loss, Outcome
 from sorites.supervision import Sampled, teacher_forcing
@@ -13,7 +18,7 @@ from sorites.tasks import Lego, Parity
 from sorites.training import Adam, Evaluation, Run, compiler, ensemble, stages, train
 from sorites.training.trees import on_device, stacked
 
-WELL = (("xla_backend_optimization_level", 3), ("xla_cpu_use_fusion_emitters", True))  # not as these tests are compiled
+WELL = compiler.WELL  # not as these tests are compiled
 known = pytest.mark.skipif(not all(compiler._known(*each) for each in compiler.SOON), reason="a compiler without them")
 
 
@@ -41,6 +46,90 @@ def test_options_are_those_of_the_backend(told, monkeypatch, backend, soon, want
         monkeypatch.setenv("XLA_FLAGS", f"--{name}=true")
         compiler.program(len, backend, soon)
     assert told == [(len, wanted), *((len, tuple(each for each in wanted if each is not one)) for one in wanted)]
+
+
+@pytest.fixture
+def nothing_set(monkeypatch):
+    for name in ("XLA_FLAGS", OURS):
+        monkeypatch.setenv(name, "")  # so that what is set here goes with the test
+        del os.environ[name]
+
+
+@known
+def test_what_runs_long_is_compiled_well_whatever_the_command_line_asks(told, nothing_set, monkeypatch):
+    ask_for_soonest()
+    assert os.environ["XLA_FLAGS"] == soonest() == os.environ[OURS]
+    compiler.program(len, "cpu", soon=False)
+    compiler.program(len, "cpu", soon=True)
+    monkeypatch.setenv("XLA_FLAGS", "--xla_backend_optimization_level=2")  # somebody else has asked since
+    compiler.program(len, "cpu", soon=False)
+    assert told == [(len, WELL), (len, compiler.SOON), (len, WELL[1:])]
+
+
+def test_the_command_line_asks_for_nothing_where_somebody_has(nothing_set, monkeypatch):
+    monkeypatch.setenv("XLA_FLAGS", "--xla_dump_to=there")
+    ask_for_soonest()
+    assert (os.environ["XLA_FLAGS"], asked_by_others()) == ("--xla_dump_to=there",) * 2
+    assert OURS not in os.environ
+
+
+def test_the_command_line_asks_for_nothing_where_an_accelerator_is(nothing_set, monkeypatch):
+    monkeypatch.setattr("sorites.flags.entry_points", lambda group: [group])
+    ask_for_soonest()
+    assert "XLA_FLAGS" not in os.environ
+
+
+def test_a_function_that_runs_long_is_a_program():
+    asked = []
+
+    @compiler.well
+    def power(base, *, exponent):
+        asked.append(exponent)
+        return base**exponent
+
+    assert [float(power(jnp.asarray(base), exponent=3)) for base in (2.0, 3.0)] == [8, 27]
+    assert asked == [3]  # traced once
+
+
+PROGRAM = """
+from sorites.flags import ask_for_soonest
+import sys
+if sys.argv[1] == "asked":
+    ask_for_soonest()
+import hashlib, jax, numpy as np
+from sorites.models import gated
+from sorites.supervision import Sampled, teacher_forcing
+from sorites.tasks import Parity
+from sorites.training import AdamW, Evaluation, Run, stages, train
+task = Parity(bits=6, sparsity=2)
+taught = [teacher_forcing(task.layout)]
+run = Run(gated(task), stages(task, taught, Sampled(64), AdamW(rate=0.3), 20, Evaluation(5, 32)))
+models = train(run, range(2)).models
+print(hashlib.sha256(b"".join(np.asarray(leaf).tobytes() for leaf in jax.tree.leaves(models))).hexdigest())
+"""
+
+
+def test_a_training_is_the_same_to_the_bit_whoever_asks(tmp_path):
+    """In the command line's processes and in anybody's."""
+    bare = {name: value for name, value in os.environ.items() if name not in ("XLA_FLAGS", OURS)}
+    told = [
+        subprocess.run([sys.executable, "-c", PROGRAM, how], check=True, capture_output=True, text=True, env=bare)
+        for how in ("asked", "not asked")
+    ]
+    assert len({each.stdout for each in told}) == 1
+    assert len(told[0].stdout.strip()) == 64
+
+
+def test_few_steps_are_compiled_soon(told):
+    """Where every step is looked at, however many they are."""
+    task = Parity(bits=6, sparsity=2)
+    for every in (1, 2):
+        evaluation = Evaluation(every, 16, (Loss(),))
+        taught = [teacher_forcing(task.layout)]
+        run = Run(positional(task), stages(task, taught, Sampled(16), Adam(0.01), 8, evaluation))
+        with pytest.raises((AttributeError, TypeError)):  # nothing is made here
+            train(run, range(2))
+    assert [bool(options) for function, options in told if function is ensemble._advanced] == [True, False]
 
 
 def test_a_compiler_is_not_asked_for_what_it_does_not_know(told, monkeypatch):

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from sorites.training.trees import as_members, copied, joined, put, take
+from sorites.training.trees import as_members, copied, joined, put, stand_ins, take
 
 
 def members():
@@ -57,3 +57,31 @@ def test_nothing_is_compiled_for_a_new_shape():
     finally:
         jax.monitoring.unregister_event_duration_listener(listen)
     assert not [name for name in told if "compile" in name]
+
+
+def test_an_accelerator_moves_all_leaves_in_one_program(monkeypatch):
+    """What it cannot do by numpy it does for the whole tree at once: the same members."""
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    everyone, told = members(), []
+    some = take(everyone, np.array([3, 1]))
+    np.testing.assert_array_equal(np.asarray(some["weights"], float), [[9, 10, 11], [3, 4, 5]])
+
+    def listen(name: str, _: float, **about) -> None:
+        told.append((name.rsplit("/", 1)[1], about.get("fun_name")))
+
+    jax.monitoring.register_event_duration_secs_listener(listen)
+    try:
+        apart = [take(everyone, np.array([index])) for index in range(4)]
+        same(joined(apart), everyone)
+    finally:
+        jax.monitoring.unregister_event_duration_listener(listen)
+    compiled = [name for event, name in told if event == "backend_compile_duration"]
+    assert compiled == ["jit(_taken)", "jit(_joined)"]
+
+
+def test_stand_ins_have_the_shapes_of_members():
+    shapes = jax.eval_shape(lambda: take({name: members()[name] for name in ("weights", "key")}, 0))
+    found = stand_ins(shapes | {"word": "static"}, 4)
+    for name in ("weights", "key"):
+        assert (found[name].shape, found[name].dtype) == (members()[name].shape, members()[name].dtype)
+    assert found["word"] == "static"
