@@ -12,7 +12,7 @@ from sorites.models import network_reduced
 from sorites.models.attention_kernel import attended_on_chip, fits
 from sorites.models.beginnings import Beginnings, attended
 from sorites.models.few_queries import few_queries, parted_softmax, unseen
-from sorites.models.network import Architecture, network, standard
+from sorites.models.network import Architecture, network, parted, standard
 from sorites.models.network_lean import lean
 from sorites.models.query_kernel import pulled_on_chip
 from sorites.theory.precision import in_float64
@@ -187,22 +187,37 @@ def test_few_queries_see_no_place_that_a_gpu_adds(monkeypatch):
 
 
 def test_a_norm_in_parts_is_the_norm() -> None:
+    """Alone, and of members side by side, with its slopes."""
+
     @in_float64
     def compare():
         rows, slope = jax.random.normal(jax.random.key(3), (2, 3, 4, 5), jnp.float64) + 2
-        ways = [functools.partial(standard, parted=parted) for parted in (True, False)]
-        return [each for way in ways for each in value_and_slopes(way, rows, slope)]
+        ways = [functools.partial(standard, keep=parted), standard]
+        return [
+            jax.tree.leaves(spread(functools.partial(value_and_slopes, way))(rows, slope))
+            for way in ways
+            for spread in (lambda alone: alone, jax.vmap)
+        ]
 
-    value, slopes, plain, plain_slopes = compare()
-    np.testing.assert_allclose(value, plain, rtol=1e-12, atol=1e-14)
-    np.testing.assert_allclose(slopes, plain_slopes, rtol=1e-12, atol=1e-13)
+    *ours, exact, _ = compare()
+    for found in ours:
+        for mine, theirs in zip(found, exact, strict=True):
+            np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-13)
 
 
-def test_a_gpu_has_its_norms_in_parts(monkeypatch):
+def test_a_gpu_has_the_norms_of_several_members_in_parts(monkeypatch):
     norm, x = network(Architecture(1, 1, 4, 4), 2, jax.random.key(0)).final, jnp.ones((3, 4))
-    assert "optimization_barrier" not in str(jax.make_jaxpr(norm)(x))
+
+    def barriers(function):
+        return str(jax.make_jaxpr(function)(x)).count("optimization_barrier")
+
+    def slopes(x):
+        return jax.grad(lambda x: norm(x).sum())(x)
+
+    assert [barriers(way) for way in (norm, jax.vmap(norm), jax.vmap(slopes))] == [0, 0, 0]
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
-    assert "optimization_barrier" in str(jax.make_jaxpr(norm)(x))
+    assert [barriers(way) for way in (norm, slopes, jax.vmap(norm))] == [0, 0, 2]
+    assert barriers(jax.vmap(slopes)) == 4
 
 
 def test_a_softmax_in_parts_is_the_softmax() -> None:

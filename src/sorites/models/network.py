@@ -68,12 +68,31 @@ class Standard(eqx.Module):
         return standard(x).astype(x.dtype)
 
 
-def standard(x: Float[Array, "*rows width"], parted: bool = False) -> Float[Array, "*rows width"]:
-    """`parted` keeps the sums behind barriers. Around a norm of rows of several axes, and members are one more, a GPU's
-    compiler else looks for tiles: half of the compilation of a net of one layer (docs/bench.md)."""
-    rows, kept = x.astype(wide(x)), jax.lax.optimization_barrier if parted else lambda sums: sums
-    centred = rows - kept(rows.mean(axis=-1, keepdims=True))
-    return centred * jax.lax.rsqrt(kept(jnp.mean(centred**2, axis=-1, keepdims=True)) + EPSILON)
+def standard(x: Float[Array, "*rows width"], keep: Callable = lambda sums: sums) -> Float[Array, "*rows width"]:
+    """`keep`: what is done with the sums before they are used."""
+    rows = x.astype(wide(x))
+    centred = rows - keep(rows.mean(axis=-1, keepdims=True))
+    return centred * jax.lax.rsqrt(keep(jnp.mean(centred**2, axis=-1, keepdims=True)) + EPSILON)
+
+
+@jax.custom_vjp
+def parted(sums: Array) -> Array:
+    """The sums; of members side by side, behind a barrier. Around a norm with their axis a GPU's compiler else looks
+    for tiles: half of the compilation of a net of one layer (docs/bench.md). Alone the barrier makes it slower."""
+    return _parted(sums)
+
+
+@jax.custom_batching.custom_vmap
+def _parted(sums: Array) -> Array:
+    return sums
+
+
+@_parted.def_vmap
+def _parted_members(_, batched, sums: Array):
+    return jax.lax.optimization_barrier(sums), batched[0]
+
+
+parted.defvjp(lambda sums: (_parted(sums), None), lambda _, slope: (_parted(slope),))
 
 
 class Norm(eqx.Module):
@@ -81,7 +100,8 @@ class Norm(eqx.Module):
     shift: Float[Array, " width"]
 
     def __call__(self, x: Float[Array, "*rows width"]) -> Float[Array, "*rows width"]:
-        return (standard(x, parted=on_gpu()) * along(self.scale, x) + along(self.shift, x)).astype(x.dtype)
+        rows = standard(x, parted) if on_gpu() else standard(x)
+        return (rows * along(self.scale, x) + along(self.shift, x)).astype(x.dtype)
 
 
 def along(vector: Float[Array, " last"], rows: Float[Array, "*rows _"]) -> Float[Array, "*ones last"]:
