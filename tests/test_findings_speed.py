@@ -52,13 +52,23 @@ def test_speed_beside_pytorch_on_the_h200(page):
         assert " ".join(f"| {' | '.join(found)} |".split()) in TOLD
 
 
-def test_pytorch_in_three_sessions():
+def test_pytorch_in_four_sessions():
     sides = DEEP["one kernel"]["beside PyTorch, one run"]
     eager, compiled = sides["torch, bf16 autocast"], sides["torch.compile, bf16 autocast, fused Adam"]
     assert f"PyTorch in the same session: {eager:,.0f} with bf16 autocast, {compiled:,.0f} under" in TOLD
     earlier = BESIDE["an earlier run"]["sequences per second, width 720, one member"]["4L4H with the chain"]
     first, last = earlier["torch, bf16 autocast"], NOW["4L4H, bf16"]["torch"]
-    assert f"{first:,.0f}, {eager:,.0f} and {last:,.0f} in three sessions" in TOLD
+    before = BESIDE["a run before, commit e3a22e9"]["4L4H, bf16"]["torch"]
+    assert f"{first:,.0f}, {eager:,.0f}, {before:,.0f} and {last:,.0f} in four sessions" in TOLD
+
+
+def test_other_runs_on_the_h200():
+    before, same_day = BESIDE["a run before, commit e3a22e9"], BESIDE["the same day on another machine, commit 951f108"]
+    paces = [f"{row['sorites']:,.0f}" for row in before.values()]
+    first = [f"{row['first result, s']:.1f}" for row in before.values()]
+    assert f"made {', '.join(paces[:-1])} and {paces[-1]}, its first results after {', '.join(first[:-1])} and" in TOLD
+    *paces, last = [f"{row['sorites']:,.0f}" for row in same_day.values()]
+    assert f"(C) it was {', '.join(paces)} (norms behind barriers, which alone there are no more) and {last}." in TOLD
 
 
 def test_where_products_come_from():
@@ -129,6 +139,30 @@ def test_kernels_by_themselves(name):
         for us, strip, warps in pairs:
             assert taken[int(strip), int(warps)] == int(us.replace(",", ""))
         assert f"{min(taken.values())} (" in shown.group(1)
+
+
+def test_first_results_side_by_side():
+    """Every recorded row is told, and the sentences around them."""
+    rows = DEEP["side by side"]["rows"]
+    for row in rows:
+        made, paces = row.get("of which the training program compiles, s"), row.get("sequences per second, twice", [])
+        cells = [row["machine"], row["what"], f"{row['first result, s']} s", "" if made is None else f"{made:.1f} s"]
+        cells.append(" and ".join(f"{pace:,}" for pace in paces))
+        assert "| " + " ".join(f"{cell} |" if cell else "|" for cell in cells) in TOLD
+
+    def first(machine, what):
+        [row] = [row for row in rows if (row["machine"], row["what"]) == (machine, what)]
+        return row["first result, s"]
+
+    eight, four, many = "one layer, TF32, 8 members", "four layers, bf16", "four layers, bf16, 4 members"
+    disk = ", programs on disk"
+    c, d = ([first(machine, what) for what in (eight, four, many, four + disk, eight + disk)] for machine in "CD")
+    assert f"On C all of them are met ({c[0]}, {c[1]}, {c[2]}, {c[3]} and {c[4]})" in TOLD
+    assert f"({d[0]} s, {d[4]} from disk) and four layers do not ({d[1]}, {d[2]}, {d[3]} from disk)" in TOLD
+    deep = [row["sequences per second, twice"] for row in rows if row["what"].startswith("four layers, TF32")]
+    beside = [BESIDE["the same day on another machine, commit 951f108"], NOW]
+    paces = [pace for pair in deep for pace in pair] + [each["4L4H, TF32"]["sorites"] for each in beside]
+    assert f"touched: {min(paces):,.0f} to {max(paces):,.0f} in six runs on four machines" in TOLD
 
 
 def test_first_results():
