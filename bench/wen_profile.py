@@ -48,7 +48,7 @@ def main() -> None:
     jax.devices()  # opened before the clock runs
     compiled: Counter = Counter()
     jax.monitoring.register_event_duration_secs_listener(
-        lambda event, seconds, **about: compiled.update({f"{event.rsplit('/')[-1]} {about.get('fun_name')}": seconds})
+        lambda event, seconds, **told: compiled.update({f"{event.rsplit('/')[-1]} {told.get('fun_name')}": seconds})
     )
     begun = time.perf_counter()
     train(runs, seeds, seconds=0.01, chunk=16)

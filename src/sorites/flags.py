@@ -1,11 +1,12 @@
 """What the command line asks of XLA: programs that run once, and most do, are made as soon as can be.
 
-That takes a third of the time (docs/bench.md). What runs long, a training above all, is compiled well all the same
-(`training/compiler.py`).
+That takes a quarter to a half of the time (docs/bench.md). What runs long, a training above all, is compiled well all
+the same (`training/compiler.py`).
 """
 
 import os
 from importlib.metadata import entry_points, version
+from importlib.util import find_spec
 
 OURS = "SORITES_XLA_FLAGS"  # what the command line asked for, also of the processes that it begins
 
@@ -20,11 +21,16 @@ def soonest() -> str:
 
 def ask_for_soonest() -> None:
     """Unless somebody has asked for something else, or an accelerator is there, whose compiler works otherwise."""
-    if "XLA_FLAGS" not in os.environ and not entry_points(group="jax_plugins"):
+    if "XLA_FLAGS" not in os.environ and not _accelerated():
         os.environ["XLA_FLAGS"] = os.environ[OURS] = soonest()
 
 
+def _accelerated() -> bool:
+    """Whether there is a plug-in of JAX; asked without JAX, for whose first computation the flags must be set."""
+    return bool(entry_points(group="jax_plugins")) or any(map(find_spec, ("jax_plugins", "libtpu")))
+
+
 def asked_by_others() -> str:
-    """What is in XLA_FLAGS, unless the command line put it there."""
-    said = os.environ.get("XLA_FLAGS", "")
-    return "" if said == os.environ.get(OURS) else said
+    """What is in XLA_FLAGS and was not put there by the command line."""
+    ours = os.environ.get(OURS, "").split()
+    return " ".join(flag for flag in os.environ.get("XLA_FLAGS", "").split() if flag not in ours)

@@ -10,10 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from sorites.flags import OURS, ask_for_soonest, asked_by_others, soonest
+from sorites.flags import OURS, _accelerated, ask_for_soonest, asked_by_others, soonest
 from sorites.models import decoder, gpt, positional
 from sorites.probes import Loss, Outcome
 from sorites.supervision import Sampled, teacher_forcing
+from sorites.sweeps.endings import cut
 from sorites.tasks import Lego, Parity
 from sorites.training import Adam, Evaluation, Run, compiler, ensemble, stages, train
 from sorites.training.trees import on_device, stacked
@@ -61,9 +62,12 @@ def test_what_runs_long_is_compiled_well_whatever_the_command_line_asks(told, no
     assert os.environ["XLA_FLAGS"] == soonest() == os.environ[OURS]
     compiler.program(len, "cpu", soon=False)
     compiler.program(len, "cpu", soon=True)
-    monkeypatch.setenv("XLA_FLAGS", "--xla_backend_optimization_level=2")  # somebody else has asked since
+    monkeypatch.setenv("XLA_FLAGS", f"{soonest()} --xla_dump_to=there")  # somebody has asked for more since
     compiler.program(len, "cpu", soon=False)
-    assert told == [(len, WELL), (len, compiler.SOON), (len, WELL[1:])]
+    assert asked_by_others() == "--xla_dump_to=there"
+    monkeypatch.setenv("XLA_FLAGS", "--xla_backend_optimization_level=2")  # or for something else
+    compiler.program(len, "cpu", soon=False)
+    assert told == [(len, WELL), (len, compiler.SOON), (len, WELL), (len, WELL[1:])]
 
 
 def test_the_command_line_asks_for_nothing_where_somebody_has(nothing_set, monkeypatch):
@@ -79,6 +83,15 @@ def test_the_command_line_asks_for_nothing_where_an_accelerator_is(nothing_set, 
     assert "XLA_FLAGS" not in os.environ
 
 
+def test_an_accelerator_may_be_all_that_is_open(monkeypatch):
+    def closed(platform):
+        raise RuntimeError(f"Unknown backend {platform}")
+
+    monkeypatch.setattr(jax, "devices", closed)
+    with compiler.on_processor():
+        assert jax.config.values["jax_default_device"] is None
+
+
 def test_a_function_that_runs_long_is_a_program():
     asked = []
 
@@ -92,8 +105,8 @@ def test_a_function_that_runs_long_is_a_program():
 
 
 PROGRAM = """
-from sorites.flags import ask_for_soonest
-import sys
+from sorites.flags import OURS, _accelerated, ask_for_soonest
+import os, sys
 if sys.argv[1] == "asked":
     ask_for_soonest()
 import hashlib, jax, numpy as np
@@ -103,33 +116,40 @@ from sorites.tasks import Parity
 from sorites.training import AdamW, Evaluation, Run, stages, train
 task = Parity(bits=6, sparsity=2)
 taught = [teacher_forcing(task.layout)]
-run = Run(gated(task), stages(task, taught, Sampled(64), AdamW(rate=0.3), 20, Evaluation(5, 32)))
+run = Run(gated(task), stages(task, taught, Sampled(64), AdamW(rate=0.3), 20, Evaluation(int(sys.argv[2]), 32)))
 models = train(run, range(2)).models
+assert (OURS in os.environ) == (sys.argv[1] == "asked")
 print(hashlib.sha256(b"".join(np.asarray(leaf).tobytes() for leaf in jax.tree.leaves(models))).hexdigest())
 """
 
 
-def test_a_training_is_the_same_to_the_bit_whoever_asks(tmp_path):
-    """In the command line's processes and in anybody's."""
+@known
+@pytest.mark.skipif(_accelerated(), reason="the command line asks for nothing there")
+@pytest.mark.parametrize("every", [1, 5])
+def test_a_training_is_the_same_to_the_bit_whoever_asks(tmp_path, every):
+    """In the command line's processes and in anybody's, compiled well or, where every step is looked at, soon."""
     bare = {name: value for name, value in os.environ.items() if name not in ("XLA_FLAGS", OURS)}
-    told = [
-        subprocess.run([sys.executable, "-c", PROGRAM, how], check=True, capture_output=True, text=True, env=bare)
-        for how in ("asked", "not asked")
-    ]
-    assert len({each.stdout for each in told}) == 1
-    assert len(told[0].stdout.strip()) == 64
+    bare["SORITES_CACHE"] = str(tmp_path)
+    told = []
+    for how in ("asked", "not asked"):
+        call = [sys.executable, "-c", PROGRAM, how, str(every)]
+        told.append(subprocess.run(call, check=True, capture_output=True, text=True, env=bare).stdout.strip())
+    assert told[0] == told[1]
+    assert len(told[0]) == 64
 
 
 def test_few_steps_are_compiled_soon(told):
-    """Where every step is looked at, however many they are."""
+    """Where every step is looked at, however many they are: a look at the first ones rounds as the whole run does."""
     task = Parity(bits=6, sparsity=2)
-    for every in (1, 2):
-        evaluation = Evaluation(every, 16, (Loss(),))
-        taught = [teacher_forcing(task.layout)]
-        run = Run(positional(task), stages(task, taught, Sampled(16), Adam(0.01), 8, evaluation))
-        with pytest.raises((AttributeError, TypeError)):  # nothing is made here
-            train(run, range(2))
-    assert [bool(options) for function, options in told if function is ensemble._advanced] == [True, False]
+    taught = [teacher_forcing(task.layout)]
+    both = [stages(task, taught, Sampled(16), Adam(0.01), 8, Evaluation(every, 16, (Loss(),)))[0] for every in (1, 2)]
+    for first, second in (both, both[::-1]):
+        run = Run(positional(task), (first, second))
+        for each in (run, cut(run, 4)):
+            with pytest.raises((AttributeError, TypeError)):  # nothing is made here
+                train(each, range(2))
+    asked = [bool(options) for function, options in told if function is ensemble._advanced]
+    assert asked == [True, True, False, False]
 
 
 def test_a_compiler_is_not_asked_for_what_it_does_not_know(told, monkeypatch):

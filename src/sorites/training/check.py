@@ -9,6 +9,7 @@ from ..models import AbstractModel, AbstractSaid, Positional, Signs
 from ..probes import Loss
 from ..supervision import Clipped, CrossEntropy, Own, PolicyGradient
 from ..tasks import AbstractTask
+from .compiler import on_processor
 from .member import measured, newborn
 from .plan import once_a_structure, plans, structure_of
 from .stage import Run, Stage
@@ -128,8 +129,8 @@ def _counted(task: AbstractTask):
 
 
 def _there(task: AbstractTask) -> np.ndarray:
-    """Which thoughts count; asked of the processor, whose compiler is quick."""
-    with jax.default_device("cpu"):
+    """Which thoughts count."""
+    with on_processor():
         return np.asarray(_counted(task))
 
 

@@ -5,7 +5,7 @@ import functools
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import equinox as eqx
@@ -14,7 +14,7 @@ import jax
 from ..flags import OURS, asked_by_others
 
 # About half of the compilation. Weights of new members, and of models that say so, are the same to the bit and train
-# as fast; others round otherwise, and train up to 1.8 times as long (docs/bench.md).
+# as fast; others round otherwise, and train up to 1.8 times as long (docs/bench.md): taken where steps are few.
 SOON = (("xla_backend_optimization_level", 1), ("xla_cpu_use_fusion_emitters", False))
 WELL = (  # as the compiler does by itself
     ("xla_backend_optimization_level", 3),
@@ -33,13 +33,21 @@ def program(function: Callable, backend: str, soon: bool, donate: str = "none") 
 
 
 def well(function: Callable) -> Callable:
-    """The function as a program that runs long."""
+    """The function as a program that runs long, compiled as trainings are."""
 
     @functools.wraps(function)
     def called(*arguments, **named):
         return program(function, jax.default_backend(), soon=False)(*arguments, **named)
 
     return called
+
+
+def on_processor() -> AbstractContextManager:
+    """For what is small and asked at once: an accelerator's compiler takes a third of a second for it."""
+    try:
+        return jax.default_device(jax.devices("cpu")[0])
+    except RuntimeError:  # JAX was told to open the accelerator alone
+        return nullcontext()
 
 
 @contextmanager
@@ -62,7 +70,7 @@ def _program(function: Callable, donate: str, options: tuple[tuple[str, Any], ..
 def _known(option: str, value: Any) -> bool:
     """Whether this release of the compiler has it: a later one may not."""
     try:
-        with jax.default_device("cpu"):  # whose compiler is quick, and knows the others' options
+        with on_processor():  # whose compiler knows the options of the others
             jax.jit(lambda: 0, compiler_options={option: value})()
     except jax.errors.JaxRuntimeError as error:
         if option not in str(error):

@@ -58,12 +58,14 @@ def structure_of(tree: Any) -> tuple:
 
 
 def once_a_structure(answer: Callable[..., Any]) -> Callable[..., Any]:
-    """Asked once for every structure of what it is asked about: what is found by tracing depends on no number."""
+    """Asked once for every structure of what it is asked about, under JAX's settings of the moment: what is found by
+    tracing depends on no number."""
     known: dict[tuple, Any] = {}
 
     @functools.wraps(answer)
     def asked(*about: Any) -> Any:
-        key = structure_of(about)
+        settings = tuple(jax.config.values[name] for name in ("jax_enable_x64", "jax_default_prng_impl"))
+        key = settings, structure_of(about)
         if key not in known:
             known[key] = answer(*about)
         return known[key]

@@ -82,7 +82,7 @@ def as_members(trees):
 
 
 @eqx.filter_jit
-def _taken(tree, index: Int[Array, " member"]):
+def _taken(tree, index: Int[Array | np.ndarray, " member"]):
     """One program for all leaves: each by itself takes an accelerator a program for every shape."""
     return jax.tree.map(lambda leaf: leaf[index] if eqx.is_array(leaf) else leaf, tree)
 
