@@ -158,11 +158,45 @@ def test_first_results_side_by_side():
     disk = ", programs on disk"
     c, d = ([first(machine, what) for what in (eight, four, many, four + disk, eight + disk)] for machine in "CD")
     assert f"On C all of them are met ({c[0]}, {c[1]}, {c[2]}, {c[3]} and {c[4]})" in TOLD
-    assert f"({d[0]} s, {d[4]} from disk) and four layers do not ({d[1]}, {d[2]}, {d[3]} from disk)" in TOLD
+    assert f"({d[0]} s, {d[4]} from disk) and four layers do not ({d[1]}, {d[2]}, {d[3]} from disk;" in TOLD
+    other = BESIDE["the same day on another machine, commit 951f108"]["4L4H, bf16"]["first result, s"]
+    assert f"four layers in bf16, took {other:.1f} s;" in TOLD
+    assert f"from disk; {NOW['4L4H, bf16']['first result, s']:.1f} in the run beside PyTorch)" in TOLD
     deep = [row["sequences per second, twice"] for row in rows if row["what"].startswith("four layers, TF32")]
     beside = [BESIDE["the same day on another machine, commit 951f108"], NOW]
     paces = [pace for pair in deep for pace in pair] + [each["4L4H, TF32"]["sorites"] for each in beside]
     assert f"touched: {min(paces):,.0f} to {max(paces):,.0f} in six runs on four machines" in TOLD
+
+
+def test_programs_that_run_once():
+    """What compiles in the claims, and how long each way takes."""
+    found = record("compilation-cpu")
+    one = found["157 claims in one process on one core (31a27d2)"]
+    kinds = one["programs and seconds of compilation"]
+    trained, others, small, new = (kinds[kind] for kind in ("trainings", "others", "less than 0.1 s each", "new members"))
+    whole = sum(seconds for _, seconds in kinds.values())
+    assert f"took {one['seconds of processor']:,.0f} s of processor at commit 31a27d2, {whole:.0f} of them" in TOLD
+    assert f"{trained[1]:.0f} s for {trained[0]} trainings, {others[1]:.0f} for {others[0]} other programs" in TOLD
+    assert f"{small[1]:.0f} for {small[0]:,} small ones, {new[1]:.0f} for new members." in TOLD
+    ways = found["14 claims on one core, whole processes with other XLA_FLAGS"]
+    assert len(ways["claims"]) == 14
+    for way in list(ways.values())[1:]:
+        whole, compiled = way["seconds of processor"], way["of which compilation"]
+        assert f"| {whole:.0f} | {compiled:.0f} | {whole - compiled:.0f} |" in TOLD
+    [looked] = [value for name, value in found.items() if name.startswith("claims whose trainings are looked at")]
+    well, soon = (sum(pair[way] for pair in looked.values()) for way in (0, 1))
+    assert f"{', '.join(looked)} from cold {well:.0f} s of processor well and {soon:.0f} soon." in TOLD
+
+
+def test_verify_and_reproduce_from_cold():
+    found = record("compilation-cpu")
+    for row in found["verify, two processes"].values():
+        cells = [row["seconds"], row["seconds of processor"] / 60, row["of which compilation"]]
+        assert f"| {cells[0]:.0f} | {cells[1]:.1f} | {cells[2]:.0f} |" in TOLD
+    whole = found["reproduce, two processes"]
+    told = f"{whole['seconds'] / 60:.1f} minutes, {whole['seconds of processor'] / 60:.1f} of processor"
+    worked = whole["seconds that the two processes worked"] / 60
+    assert f"{told}; {whole['of which compilation'] / 60:.1f} of the {worked:.1f} minutes" in TOLD
 
 
 def test_first_results():
