@@ -173,7 +173,8 @@ def test_programs_that_run_once():
     found = record("compilation-cpu")
     one = found["157 claims in one process on one core (31a27d2)"]
     kinds = one["programs and seconds of compilation"]
-    trained, others, small, new = (kinds[kind] for kind in ("trainings", "others", "less than 0.1 s each", "new members"))
+    names = ("trainings", "others", "less than 0.1 s each", "new members")
+    trained, others, small, new = (kinds[kind] for kind in names)
     whole = sum(seconds for _, seconds in kinds.values())
     assert f"took {one['seconds of processor']:,.0f} s of processor at commit 31a27d2, {whole:.0f} of them" in TOLD
     assert f"{trained[1]:.0f} s for {trained[0]} trainings, {others[1]:.0f} for {others[0]} other programs" in TOLD
