@@ -89,7 +89,7 @@ def _taken(tree, index: Int[Array | np.ndarray, " member"]):
 
 @eqx.filter_jit
 def _joined(trees):
-    return jax.tree.map(lambda *leaves: jnp.concatenate(leaves) if eqx.is_array(leaves[0]) else leaves[0], *trees)
+    return _united(np.concatenate, jnp.concatenate, trees)
 
 
 def _on_accelerator(tree) -> bool:
