@@ -22,7 +22,7 @@ def drawn(batch: int, length: int, depth: int, heads: int, dim: int, kind=jnp.fl
     """Beginnings of so many first bits, queries, keys and values of every row, and slopes."""
     which, split, slope = jax.random.split(jax.random.key(seed), 3)
     of = Beginnings(depth, length, jax.random.randint(which, (batch,), 0, 2**depth))
-    rows = depth * 2**depth + batch * (length - depth)
+    rows = of.shared + batch * (length - depth)
     return (of, jax.random.normal(split, (rows, 3 * heads * dim)).astype(kind),
             jax.random.normal(slope, (rows, heads * dim)).astype(kind))  # fmt: skip
 
@@ -162,7 +162,7 @@ def test_few_queries_and_every_position_are_one_layer():
     model = network(Architecture(2, 2, 8, 8, spread=0.5), 9, jax.random.key(0))
     model = jax.tree.map(lambda leaf: leaf.astype(jnp.float64), model)
     x, block = jax.random.normal(jax.random.key(1), (3, 9, 8), jnp.float64), model.blocks[1]
-    few = few_queries(model, block, x, 7, None)
+    few = few_queries(model, block, block.first(x), x[:, 7:], None)
     every = network_reduced._every_position(model, block, x, 7, None)
     for ours, theirs in zip(few, every, strict=True):
         np.testing.assert_allclose(ours, theirs, atol=1e-13)
@@ -171,10 +171,10 @@ def test_few_queries_and_every_position_are_one_layer():
 def test_few_queries_see_no_place_that_a_gpu_adds(monkeypatch):
     """Nine positions are twelve to it in float32: the same layer, maps and slopes."""
     model = moved(Architecture(2, 2, 8, 8, spread=0.5), 9)
-    x, slope = jax.random.normal(jax.random.key(1), (2, 3, 9, 8))
+    block, (x, slope) = model.blocks[1], jax.random.normal(jax.random.key(1), (2, 3, 9, 8))
 
     def found():
-        both = jax.jit(lambda x: few_queries(model, model.blocks[1], x, 7, None))
+        both = jax.jit(lambda x: few_queries(model, block, block.first(x), x[:, 7:], None))
         out, attention = both(x)
         return out, attention, jax.grad(lambda x: jnp.sum(both(x)[0] * slope[:, 7:]))(x)
 

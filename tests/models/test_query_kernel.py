@@ -19,7 +19,7 @@ def plain(asked, rows, of):
 def drawn(batch, length, depth, queries, heads, width, kind=jnp.float32, seed=0):
     which, ask, row, slope = jax.random.split(jax.random.key(seed), 4)
     of = Beginnings(depth, length, jax.random.randint(which, (batch,), 0, 2**depth))
-    count = depth * 2**depth + batch * (length - depth) if depth else batch * length
+    count = of.shared + batch * (length - depth)
     asked = width**-0.5 * jax.random.normal(ask, (batch, queries, heads, width))
     rows, slope = jax.random.normal(row, (count, width)), jax.random.normal(slope, asked.shape)
     return of, *(each.astype(kind) for each in (asked, rows, slope))

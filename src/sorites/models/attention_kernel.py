@@ -16,7 +16,7 @@ from jax.experimental import pallas
 from jax.experimental.pallas import triton
 from jaxtyping import Array, Float, Int
 
-from .beginnings import Beginnings, summed
+from .beginnings import Beginnings, gathered, row_of, summed
 from .tiles import Rows, Strips, back, mixed, power, products, softmax, softmax_slopes
 
 LONGEST, WIDEST = 64, 256  # positions and numbers of a head that one program works on
@@ -39,6 +39,11 @@ class _Sizes:
     def count(self) -> int:
         """Beginnings."""
         return 2**self.depth if self.depth else 0
+
+    @property
+    def shared(self) -> int:
+        """Rows of their tree."""
+        return 2 * self.count
 
 
 def attended_on_chip(split: Float[Array, "row three"], of: Beginnings, heads: int, interpret: bool = False):
@@ -63,12 +68,11 @@ def _backward(sizes, kept, slope):
     if not sizes.depth:
         return _called(_push, shape, sizes, split, which, slope), None
     width = slope.shape[1]
-    before = jax.ShapeDtypeStruct((sizes.batch * sizes.depth, 2 * width), split.dtype)
-    found, before = _called(_push, (shape, before), sizes, split, which, slope)
-    owed = summed(before.reshape(sizes.batch, -1), which, sizes.count)
-    ends = sizes.count * sizes.depth
-    total = found[:ends, width:].astype(jnp.float32) + owed.reshape(ends, -1)
-    return found.at[:ends, width:].set(total.astype(split.dtype)), None
+    owed = jax.ShapeDtypeStruct(((sizes.count + sizes.batch) * sizes.depth, 2 * width), split.dtype)
+    found, owed = _called(_push, (shape, owed), sizes, split, which, slope)
+    owed = owed.reshape(sizes.count + sizes.batch, sizes.depth, 2 * width)
+    paths = owed[: sizes.count].astype(jnp.float32) + summed(owed[sizes.count :], which, sizes.count)
+    return found.at[: sizes.shared, width:].set(gathered(paths).astype(split.dtype)), None
 
 
 _on_chip.defvjp(_forward, _backward)
@@ -96,7 +100,7 @@ def _warps(sizes: _Sizes, out) -> int:
 
 
 class _Head:
-    """One head of one beginning or of one rest: its own rows, those before them, and whom it may look at."""
+    """One head of one beginning or of one rest: the rows that ask, those that are asked, and who may look at whom."""
 
     def __init__(self, which, out, sizes: _Sizes):
         number, self.head = pallas.program_id(0), pallas.program_id(1)
@@ -104,19 +108,33 @@ class _Head:
         self.sizes, self.scale = sizes, np.float32(sizes.dim**-0.5)
         self.strips = Strips(sizes.dim, 256 if _half(out) else 64)
         if not depth:
-            length, before, self.own = rest, [], Rows(number * rest, rest, rest, self.strips)
-            self.all = [self.own]
-        else:
-            sequence = jnp.maximum(number - count, 0)
-            start = jnp.minimum(number, count) * depth + sequence * rest
-            after = (number >= count).astype(jnp.int32)  # a rest: arithmetic, for a choice of constants is not lowered
-            length, earlier = depth + after * (rest - depth), after * depth
-            self.own = Rows(start, length, max(rest, depth), self.strips)
-            self.all = [self.own, Rows(which[sequence] * depth, earlier, depth, self.strips)]
-            self.owed = Rows(sequence * depth, earlier, depth, self.strips)
-            before = [jnp.arange(self.owed.room)[None] < earlier]
-        rows = jnp.arange(self.own.room)
-        self.seen = [(rows[:, None] >= rows[None]) & (rows[None] < length), *before]
+            self.asks = self.own = Rows(number * rest, rest, rest, self.strips)
+            self.all, self.once = [self.own], 1.0
+            place = jnp.arange(self.own.room)
+            self.seen = [(place[:, None] >= place[None]) & (place[None] < rest)]
+            return
+        sequence = jnp.maximum(number - count, 0)
+        after = (number >= count).astype(jnp.int32)  # a rest: arithmetic, for a choice of constants is not lowered
+        path = after * which[sequence] + (1 - after) * jnp.minimum(number, count - 1)
+        start = sizes.shared + sequence * rest
+
+        def on_path(place):
+            return row_of(path, place, depth)
+
+        def asking(place):
+            return after * (start + place) + (1 - after) * on_path(place)
+
+        self.asks = Rows(start, depth + after * (rest - depth), max(rest, depth), self.strips, asking)
+        self.own = Rows(start, after * rest, rest, self.strips)
+        self.owed = Rows(number * depth, depth, depth, self.strips)
+        self.all = [self.own, Rows(start, depth, depth, self.strips, on_path)]
+        place, mine, theirs = (jnp.arange(rows.room) for rows in (self.asks, *self.all))
+        self.seen = [
+            (place[:, None] >= mine[None]) & (mine[None] < after * rest),
+            (place[:, None] + after * depth >= theirs[None]) & (theirs[None] < depth),
+        ]
+        later = (1 - after) * jnp.maximum(depth - 1 - jnp.maximum(place, 1), 0)  # bits that no row of its tells apart
+        self.once = ((path >> later << later) == path)[:, None]  # who shares a row answers for it once
 
     def column(self, part: int):
         """Where queries, keys or values of this head begin."""
@@ -124,7 +142,7 @@ class _Head:
 
     def mine(self, ref, strip: int):
         """Queries, or slopes of what they pulled."""
-        return self.own.read(ref, strip, self.column(0))
+        return self.asks.read(ref, strip, self.column(0))
 
     def theirs(self, split, strip: int, part: int) -> list:
         """Keys or values: the own, and those before."""
@@ -139,7 +157,7 @@ def _pull(split, which, out, *, sizes: _Sizes) -> None:
     here = _Head(which, out, sizes)
     shares = here.shares(split)
     for strip in here.strips:
-        here.own.write(out, mixed(shares, here.theirs(split, strip, 2)), strip, here.column(0))
+        here.asks.write(out, mixed(shares, here.theirs(split, strip, 2)), strip, here.column(0))
 
 
 def _push(split, which, slope, out, owed=None, *, sizes: _Sizes) -> None:
@@ -148,10 +166,11 @@ def _push(split, which, slope, out, owed=None, *, sizes: _Sizes) -> None:
     shares = here.shares(split)
     slopes = products(here.strips, functools.partial(here.mine, slope), lambda strip: here.theirs(split, strip, 2))
     slopes = [each * here.scale for each in softmax_slopes(shares, slopes)]
+    once = [[each * here.once for each in tiles] for tiles in (slopes, shares)]
     places = [(here.own, out, 1)] if owed is None else [(here.own, out, 1), (here.owed, owed, 0)]
     for strip in here.strips:
-        here.own.write(out, mixed(slopes, here.theirs(split, strip, 1)), strip, here.column(0))
+        here.asks.write(out, mixed(slopes, here.theirs(split, strip, 1)), strip, here.column(0))
         query, came = here.mine(split, strip), here.mine(slope, strip)
-        for (rows, ref, part), turned, share in zip(places, slopes, shares, strict=True):
+        for (rows, ref, part), turned, share in zip(places, *once, strict=True):
             rows.write(ref, back(turned, query), strip, here.column(part))
             rows.write(ref, back(share, came), strip, here.column(part + 1))

@@ -1,8 +1,10 @@
 """Sequences of bits that begin alike: what a causal network computes at their first positions is computed once.
 
-So many first bits take 2^depth values. A stream is then kept as rows: first those of every beginning, position by
-position, then those of the rest of each sequence. Norms, maps and feed-forward layers act on rows; attention of the
-rest looks at its beginning, too. Exact: see tests/models/test_beginnings.py.
+So many first bits are the paths of a tree, with a row at each position for all sequences with the same bits up to
+there: 8 at the third, 16 at the fourth and so on, and 4 at each of the first two, which makes their number round, as
+products on a GPU like it. A stream is then kept as rows: first those of the tree, position by position, then those of the rest of each
+sequence. Norms, maps and feed-forward layers act on rows; attention of the rest looks at its path through the tree,
+too. Exact: see tests/models/test_beginnings.py.
 """
 
 import dataclasses
@@ -18,11 +20,12 @@ MOST = 8  # 256 beginnings: a gradient sums over them with a matrix of sequences
 
 
 def worth_sharing(batch: int, most: int) -> int:
-    """So many first bits, at most `most` and MOST, that one more would not save twice the rows that it adds."""
+    """So many first bits, at most `most` and MOST, that one more would not save four times the rows that it adds: for
+    every beginning there is attention along the whole path."""
     most, bits = min(most, MOST), 0
-    while bits < most and 2 * 2**bits * (bits + 2) <= batch:  # twice the rows that another bit adds, and those it saves
+    while bits < most and 4 * 2 ** (bits + 1) <= batch:
         bits += 1
-    return bits
+    return bits if bits > 1 else 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,22 +43,53 @@ class Beginnings:
     def rest(self) -> int:
         return self.length - self.depth
 
+    @property
+    def shared(self) -> int:
+        """Rows of the tree."""
+        return 2 ** (self.depth + 1) if self.depth else 0
+
     def rows(
         self, first: Float[Array, "beginning depth width"], rest: Float[Array, "batch rest width"]
     ) -> Float[Array, "row width"]:
-        return jnp.concatenate([part.reshape(part.shape[0] * part.shape[1], part.shape[2]) for part in (first, rest)])
+        """Of those who share a row of the tree, the one whose later bits are 0 brings it."""
+        places = [first[:: len(first) // _count(place), place] for place in range(self.depth)]
+        return jnp.concatenate([*places, rest.reshape(-1, rest.shape[-1])])
 
     def parts(
         self, rows: Float[Array, "row width"]
     ) -> tuple[Float[Array, "beginning depth width"], Float[Array, "batch rest width"]]:
-        end, width = self.depth * 2**self.depth, rows.shape[-1]
-        first = rows[:end].reshape(2**self.depth, self.depth, width)
-        return first, rows[end:].reshape(len(self.which), self.rest, width)
+        """The path of every beginning, and the rest of every sequence."""
+        *places, rest = jnp.split(rows, np.cumsum([_count(place) for place in range(self.depth)]))
+        paths = [jnp.repeat(each, 2**self.depth // len(each), axis=0)[:, None] for each in places] or [rows[None, :0]]
+        return jnp.concatenate(paths, axis=1), rest.reshape(len(self.which), self.rest, rows.shape[-1])
+
+    def since(self, first: int, rows: Float[Array, "row width"]) -> Float[Array, "batch query width"]:
+        """The stream of every sequence from a position on where nothing is shared."""
+        return rows[self.shared :].reshape(len(self.which), self.rest, -1)[:, first - self.depth :]
 
     def whole(self, rows: Float[Array, "row width"]) -> Float[Array, "batch position width"]:
         """The stream of every sequence."""
         first, rest = self.parts(rows)
         return jnp.concatenate([_everybodys(first, self.which), rest], axis=1)
+
+
+def _count(place: int) -> int:
+    """Rows of the tree at that place."""
+    return 2 << max(place, 1)
+
+
+def row_of(beginning, place, depth: int):
+    """The row of the tree that a beginning has at a place. Beyond its last one, where a kernel has room and nobody
+    looks, the rows that follow."""
+    beyond = jnp.maximum(place - (depth - 1), 0)
+    level = jnp.maximum(place - beyond, 1)
+    return (2 << level) * (place > 0) + (beginning >> depth - 1 - level) + beyond
+
+
+def gathered(slopes: Float[Array, "beginning depth width"]) -> Float[Array, "node width"]:
+    """Of every path to the rows of the tree, each the sum over those who share it."""
+    _, depth, width = slopes.shape
+    return jnp.concatenate([slopes[:, place].reshape(_count(place), -1, width).sum(axis=1) for place in range(depth)])
 
 
 @jax.custom_vjp

@@ -15,11 +15,17 @@ def few_pay(heads: int, length: int, width: int, first: int) -> bool:
     return first > 0 and (length - first) * (width + heads * length) < length * width
 
 
-def few_queries(model: Network, block: Block, x: Array, first: int, compute) -> tuple[Array, Array]:
-    """The values' map acts on what was pulled together. The keys' bias shifts all scores of a query alike: that changes
-    no attention."""
-    heads, (batch, length, width), working = model.architecture.heads, x.shape, compute or x.dtype
-    normed = block.first(x).astype(working)
+def few_queries(
+    model: Network,
+    block: Block,
+    normed: Float[Array, "batch position width"],
+    stream: Float[Array, "batch query width"],
+    compute,
+) -> tuple[Array, Array]:
+    """From the normed stream of every position, and the stream of those that ask. The values' map acts on what was
+    pulled together. The keys' bias shifts all scores of a query alike: that changes no attention."""
+    heads, (batch, length, width), working = model.architecture.heads, normed.shape, compute or normed.dtype
+    normed, first = normed.astype(working), length - stream.shape[1]
     into, bias = _per_head(block, heads, working)
     query = jnp.einsum("bqw,whd->bqhd", normed[:, first:], into[:, 0]) + bias[0]
     asked = jnp.einsum("bqhd,whd->bhqw", query, into[:, 1]).reshape(batch, -1, width)
@@ -28,8 +34,8 @@ def few_queries(model: Network, block: Block, x: Array, first: int, compute) -> 
     attention = causal_softmax(scores, first)
     pulled = attention.reshape(batch, heads * (length - first), -1) @ read
     mixed = jnp.einsum("bhqw,whd->bqhd", pulled.reshape(batch, heads, -1, width), into[:, 2]) + bias[2]
-    mixed = jnp.asarray(mixed, x.dtype).reshape(batch, -1, width)
-    return x[:, first:] + block.out(mixed, compute), attention[..., :length].astype(x.dtype)
+    mixed = jnp.asarray(mixed, stream.dtype).reshape(stream.shape)
+    return stream + block.out(mixed, compute), attention[..., :length].astype(stream.dtype)
 
 
 def unseen(length: int, working) -> int:
@@ -63,7 +69,7 @@ def few_queries_of_rows(
 
     heads, working = model.architecture.heads, compute or rows.dtype
     normed = block.first(rows).astype(working)
-    asking, stream = (of.parts(each)[1][:, first - of.depth :] for each in (normed, rows))
+    asking, stream = (of.since(first, each) for each in (normed, rows))
     into, bias = _per_head(block, heads, working)
     query = jnp.einsum("bqw,whd->bqhd", asking, into[:, 0]) + bias[0]
     query = query / np.sqrt(query.shape[-1]).astype(working)

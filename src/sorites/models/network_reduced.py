@@ -162,6 +162,9 @@ def _layer_of_rows(model: Network, block: Block, rows: Array, first: int, comput
     """The last layer, where sequences that begin alike were one until now."""
     if one_kernel(model, rows, shared, first):
         return few_queries_of_rows(model, block, rows, shared, first, compute), None
+    if few_pay(model.architecture.heads, shared.length, rows.shape[1], first):
+        normed = shared.whole(block.first(rows))
+        return few_queries(model, block, normed, shared.since(first, rows), compute)
     return _later_layer(model, block, shared.whole(rows), first, compute, look=False)
 
 
@@ -180,7 +183,7 @@ def _later_layer(
     """A layer over a stream of its own at every position, in the form that costs least."""
     heads, (_, length, width) = model.architecture.heads, x.shape
     if few_pay(heads, length, width, first):
-        return few_queries(model, block, x, first, compute)
+        return few_queries(model, block, block.first(x), x[:, first:], compute)
     kernel = None if first or look else _kernel(compute or x.dtype, length, width // heads)
     if kernel is not None:
         split = block.project(block.first(x), compute)

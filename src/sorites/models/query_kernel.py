@@ -14,7 +14,7 @@ from jax.experimental.pallas import triton
 from jaxtyping import Array, Float, Int
 
 from .attention_kernel import LONGEST
-from .beginnings import Beginnings, summed
+from .beginnings import Beginnings, gathered, row_of, summed
 from .tiles import Rows, Strips, back, mixed, power, products, softmax, softmax_slopes
 
 STRIP, WARPS = 256, 4  # the fastest of six measured in half precision (docs/bench.md)
@@ -34,6 +34,11 @@ class _Sizes:
     queries: int
     heads: int
     interpret: bool
+
+    @property
+    def shared(self) -> int:
+        """Rows of the beginnings' tree."""
+        return 2 ** (self.depth + 1) if self.depth else 0
 
     @property
     def asks(self) -> int:
@@ -70,8 +75,8 @@ def _backward(sizes, kept, slope):
     out = tuple(jax.ShapeDtypeStruct(shape, asked.dtype) for shape in shapes)
     found, own, *before = _called(_push, out, sizes, asked, rows, which, slope)
     if before:
-        owed = summed(before[0].reshape(sizes.batch, -1), which, count).reshape(-1, width)
-        own = jnp.concatenate([owed.astype(own.dtype), own])
+        owed = summed(before[0].reshape(sizes.batch, sizes.depth, width), which, count)
+        own = jnp.concatenate([gathered(owed).astype(own.dtype), own])
     return found, own.astype(rows.dtype), None
 
 
@@ -97,13 +102,15 @@ class _Sequence:
         number, depth, rest = pallas.program_id(0), sizes.depth, sizes.rest
         self.strips = Strips(rows.shape[1], STRIP)
         self.asks = Rows(number * sizes.asks, sizes.asks, sizes.asks, self.strips)
-        first = depth * 2**depth
-        self.all = [Rows(first + number * rest, rest, rest, self.strips)]
+        start = sizes.shared + number * rest
+        self.all = [Rows(start, rest, rest, self.strips)]
         self.owed = [Rows(number * rest, rest, rest, self.strips)]
         position = rest - sizes.queries + jnp.arange(self.asks.room)[:, None] // sizes.heads
         self.seen = [jnp.arange(self.all[0].room)[None] <= position]
         if depth:
-            self.all.append(Rows(which[number] * depth, depth, depth, self.strips))
+            path = which[number]
+            on_path = lambda place: row_of(path, place, depth)  # noqa: E731
+            self.all.append(Rows(start, depth, depth, self.strips, on_path))
             self.owed.append(Rows(number * depth, depth, depth, self.strips))
             self.seen.append(jnp.arange(power(depth))[None] < depth)
 

@@ -28,14 +28,18 @@ class Strips:
 
 
 class Rows:
-    """So many rows of a matrix from `start` on, with room for a power of two."""
+    """So many rows of a matrix from `start` on, or those that `at` numbers, with room for a power of two."""
 
-    def __init__(self, start, count, room: int, strips: Strips):
+    def __init__(self, start, count, room: int, strips: Strips, at: Callable | None = None):
         self.start, self.count, self.room, self.strips = start, count, power(room), strips
+        self.at = None if at is None else at(jnp.arange(self.room))[:, None]
 
     def _at(self, ref, strip: int, column):
         width, first = self.strips.width, column + strip + 0 * self.start  # a known slice may have no room to spare
-        there = ref.at[pallas.ds(self.start, self.room), pallas.ds(first, width)]
+        if self.at is None:
+            there = ref.at[pallas.ds(self.start, self.room), pallas.ds(first, width)]
+        else:
+            there = ref.at[self.at, first + jnp.arange(width)[None]]
         inside = (jnp.arange(self.room)[:, None] < self.count) & (jnp.arange(width)[None] < self.strips.columns - strip)
         return there, inside
 
