@@ -92,10 +92,19 @@ def test_an_accelerator_may_be_all_that_is_open(monkeypatch):
         assert jax.config.values["jax_default_device"] is None
 
 
-def test_a_function_that_runs_long_is_a_program():
+@known
+def test_a_function_is_compiled_as_it_says(told):
+    for way in (compiler.well, compiler.soon):
+        with pytest.raises(TypeError):  # nothing is made here
+            way(len)(jnp.zeros(3))
+    assert told == [(len, ()), (len, compiler.SOON)]
+
+
+@pytest.mark.parametrize("way", [compiler.well, compiler.soon])
+def test_a_function_that_runs_long_is_a_program(way):
     asked = []
 
-    @compiler.well
+    @way
     def power(base, *, exponent):
         asked.append(exponent)
         return base**exponent

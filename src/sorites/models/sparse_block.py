@@ -55,20 +55,35 @@ class SparseBlock(eqx.Module):
         weights = jnp.concatenate([self.own @ table, self.seen @ table], axis=1)
         return LiteralBlock(table, table.T @ self.scores @ table, weights, self.head)
 
+    def met(self) -> "Met":
+        """Its weights meet the embeddings: once for all the chains that it reads."""
+        logits = self.gram @ self.scores @ self.gram
+        return Met(logits, self.own @ self.gram, self.seen @ self.gram, self.head)
+
     def read(self, bits: Int[Array, "batch position"], first: int) -> "Forward":
-        """Everything that the gradients need, at the queries from `first` (0-based) on."""
+        return self.met().read(bits, first)
+
+
+class Met(eqx.Module):
+    """What of a block depends on no chain."""
+
+    logits: Float[Array, "token token"]  # <e_key, A e_query>
+    own: Float[Array, "neuron token"]  # <W_r, e>, for the query's own token
+    seen: Float[Array, "neuron token"]  # and for what it attends to
+    head: Float[Array, " neuron"]
+
+    def read(self, bits: Int[Array, "batch position"], first: int, end: int | None = None) -> "Forward":
+        """Everything that the gradients need, at the queries from `first` (0-based) on, or up to `end`."""
         length = bits.shape[1]
         tokens = 2 * jnp.arange(length)[None] + bits
-        logits = self.gram @ self.scores @ self.gram  # <e_key, A e_query>
-        chosen = logits[tokens[:, None, :], tokens[:, first:, None]]  # [batch, query, key]
-        causal = np.tril(np.ones((length, length), bool))[first:][None]
+        chosen = self.logits[tokens[:, None, :], tokens[:, first:end, None]]  # [batch, query, key]
+        causal = np.tril(np.ones((length, length), bool))[first:end][None]
         share = jax.nn.softmax(chosen, axis=-1, where=causal)
         lit = bits[:, None, :] > 0
         spread = jnp.stack([jnp.where(lit, 0, share), jnp.where(lit, share, 0)], axis=-1)
         spread = spread.reshape(*share.shape[:2], 2 * length)  # attention over tokens
-        own, seen = self.own @ self.gram, self.seen @ self.gram  # <W_r, e>
-        before = own.T[tokens[:, first:]] + spread @ seen.T
-        return Forward(tokens[:, first:], spread, before > 0, jax.nn.relu(before) @ self.head, seen)
+        before = self.own.T[tokens[:, first:end]] + spread @ self.seen.T
+        return Forward(tokens[:, first:end], spread, before > 0, jax.nn.relu(before) @ self.head, self.seen)
 
 
 class Forward(eqx.Module):
@@ -83,16 +98,18 @@ class Forward(eqx.Module):
 
 def gradient(block: SparseBlock, reading: Forward, slope: Float[Array, "batch query"]) -> SparseBlock:
     """Coefficients of dL/dA and dL/dW for L = mean over the batch of sum_i loss_i, whose derivative by the output is
-    `slope`; the embedding and h are frozen (zeros)."""
-    count = slope.shape[0]
-    fired = jnp.where(reading.active, slope[..., None], 0) / count
-    here = jax.nn.one_hot(reading.tokens, block.gram.shape[0], dtype=slope.dtype)
-    own = block.head[:, None] * jnp.einsum("bqr,bqt->rt", fired, here)
-    seen = block.head[:, None] * jnp.einsum("bqr,bqt->rt", fired, reading.spread)
-    pull = jnp.where(reading.active, block.head, 0) @ reading.seen  # c_{ji} = sum_r h_r a_ri <W_r, e_j>
+    `slope`; the embedding and h are frozen (zeros). The queries end the chain: no other token is one."""
+    asked, weight = 2 * slope.shape[1], slope[..., None] / len(slope)
+    others = len(block.gram) - asked
+    active, head = reading.active.astype(slope.dtype), block.head[:, None]
+    here = jax.nn.one_hot(reading.tokens - others, asked, dtype=slope.dtype)
+    both = jnp.concatenate([reading.spread, here], axis=-1)
+    both = jnp.einsum("bqt,bqr->tr", weight * both, active).T  # in this order a CPU is twice as fast
+    seen, own = jnp.split(head * both, [len(block.gram)], axis=1)
+    pull = active @ (head * reading.seen)  # c_{ji} = sum_r h_r a_ri <W_r, e_j>
     centred = pull - jnp.sum(reading.spread * pull, axis=-1, keepdims=True)
-    weight = slope[..., None] / count * reading.spread * centred
-    scores = jnp.einsum("bqt,bqu->tu", weight, here)
+    scores = jnp.einsum("bqt,bqu->tu", weight * reading.spread * centred, here)
+    own, scores = (jnp.pad(columns, ((0, 0), (others, 0))) for columns in (own, scores))
     return SparseBlock(jnp.zeros_like(block.gram), scores, own, seen, jnp.zeros_like(block.head))
 
 

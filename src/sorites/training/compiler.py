@@ -34,10 +34,18 @@ def program(function: Callable, backend: str, soon: bool, donate: str = "none") 
 
 def well(function: Callable) -> Callable:
     """The function as a program that runs long, compiled as trainings are."""
+    return _called(function, soon=False)
 
+
+def soon(function: Callable) -> Callable:
+    """The function as a program that runs long and, so compiled, no longer than well compiled."""
+    return _called(function, soon=True)
+
+
+def _called(function: Callable, soon: bool) -> Callable:
     @functools.wraps(function)
     def called(*arguments, **named):
-        return program(function, jax.default_backend(), soon=False)(*arguments, **named)
+        return program(function, jax.default_backend(), soon)(*arguments, **named)
 
     return called
 

@@ -15,7 +15,7 @@ from ..models.features import Features, one_step_loss
 from ..models.routing import Routing, mixed, rollout
 from ..tasks.actions import Action
 from ..tasks.lego import chained
-from .compiler import well
+from .compiler import soon
 
 
 class FeatureHistory(NamedTuple):
@@ -24,7 +24,7 @@ class FeatureHistory(NamedTuple):
     features: Features  # with a leading record axis; the last is the end
 
 
-@well
+@soon
 def _descend_features(features: Features, table, rate, records: int, every: int):
     def step(features, _):
         loss, slope = jax.value_and_grad(
@@ -167,7 +167,7 @@ def _sloped(features, routing, batch: Labelled, terms: tuple[int, ...], variable
     return loss, shares, jnp.sqrt(jnp.maximum(square, jnp.finfo(square.dtype).tiny))
 
 
-@well
+@soon
 def _descend_routing(features, routing, source, terms: tuple[int, ...], numbers, rule: str, steps: int):
     variables, rate, slowing, until = numbers
 
@@ -206,7 +206,7 @@ def train_routing(
     return _descend_routing(features, routing, source, terms, numbers, rule, steps)
 
 
-@well
+@soon
 def plain_time(
     features: Features, history: RoutingHistory, batch: Labelled, terms: tuple[int, ...], variables: int
 ) -> Float[Array, " step"]:

@@ -12,7 +12,7 @@ from ...models.srelu import SReLU
 from ...tasks.actions import action_named
 from ...tasks.lego import SLOTS, Vocabulary
 from ...training import Lab
-from ...training.compiler import well
+from ...training.compiler import soon
 from .setting import PAPER, PLAIN_SRELU
 
 
@@ -42,7 +42,7 @@ class Retrieval:
         return Vocabulary(self.variables, action.actions, action.values)
 
 
-@well
+@soon
 def _descend(weights, words: Vocabulary, numbers, steps: int, every: int):
     """Full-batch gradient descent from weights [class, neuron, slot, token] on every predicate x_1 = g(x_0) and answer
     x_0 = y with attention one half on each clause: the blank slots are not read."""
@@ -53,15 +53,13 @@ def _descend(weights, words: Vocabulary, numbers, steps: int, every: int):
 
     def loss(weights):
         first, action, source, asked, value = (weights[:, :, slot] / 2 for slot in range(SLOTS))
-        before = (  # [class, neuron, x_1, x_0, g, y]
-            first[..., variables, None, None, None]
-            + (source + asked)[..., None, variables, None, None]
-            + action[..., None, None, words.first_action : words.first_value, None]
-            + value[..., None, None, None, values]
-        )
+        names = first[..., variables, None] + (source + asked)[..., None, variables]  # [class, neuron, x_1, x_0]
+        moves = action[..., words.first_action : words.first_value, None] + value[..., None, values]  # g and y
+        before = names.reshape(*names.shape[:2], -1, 1) + moves.reshape(*moves.shape[:2], 1, -1)  # long rows are fast
         logits = jnp.minimum(activation(before + bias).sum(axis=1), ceiling)
+        logits = logits.reshape(words.size, words.variables, words.variables, -1)  # [class, x_1, x_0, (g, y)]
         right = jnp.stack([logits[x, x] for x in range(words.variables)])
-        each = (jax.nn.logsumexp(logits, axis=0) - right).mean(axis=(2, 3))
+        each = (jax.nn.logsumexp(logits, axis=0) - right).mean(axis=2)
         return (each * apart).sum() / apart.sum()
 
     def step(weights, _):

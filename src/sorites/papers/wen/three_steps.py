@@ -25,7 +25,7 @@ from ...models.sparse_block import (
     initial_pattern,
 )
 from ...training import Lab
-from ...training.compiler import well
+from ...training.compiler import soon
 from .setting import counted, secret_fits
 
 BLOCK = 128  # chains at a time: the active pattern of that many stays in the cache; B is data, not a shape
@@ -129,9 +129,11 @@ def batch_gradient(
 ) -> SparseBlock:
     """The gradient of the mean over a fresh batch of `blocks` times BLOCK chains."""
 
+    met = block.met()
+
     def add(number, total):
         tokens, targets = chains(jax.random.fold_in(key, number), order, bits, BLOCK, start)
-        reading = block.read(tokens, bits)
+        reading = met.read(tokens, bits)
         found = gradient(block, reading, slope(reading, targets, loss))
         return jax.tree.map(jnp.add, total, found)
 
@@ -152,7 +154,7 @@ class Outcome(NamedTuple):
     least: Float[Array, "seed query"]  # its minimum
 
 
-@well
+@soon
 def _learn(grams, patterns, orders, rates, keys, blocks, *, bits, test, neurons, loss, start):
     def one(arguments):
         gram, pattern, order, key = arguments
@@ -181,7 +183,8 @@ def _learn(grams, patterns, orders, rates, keys, blocks, *, bits, test, neurons,
 
 def _examine(block: SparseBlock, key, order, bits: int, count: int, start: str):
     tokens, targets = chains(key, order, bits, count, start)
-    reading = block.read(tokens, bits)
+    met, last = block.met(), bits + len(order) - 1
+    reading = met.read(tokens, bits)
     sign = 2.0 * targets - 1.0
     right = reading.output * sign > 0
     where = (2 * order)[None, :, None] + jnp.stack([0 * order, 0 * order + 1], axis=-1)[None]
@@ -189,11 +192,11 @@ def _examine(block: SparseBlock, key, order, bits: int, count: int, start: str):
     share = jnp.take_along_axis(reading.spread, where, axis=-1).sum(-1)
     missing = jnp.put_along_axis(reading.spread, where, 0.0, axis=-1, inplace=False).sum(-1)
     rolled = tokens
-    for place in range(len(order) - 1):  # write the thought at place, then read on
-        output = block.read(rolled, bits).output[:, place]
-        rolled = rolled.at[:, bits + 1 + place].set((output > 0).astype(jnp.int32))
-    final = block.read(rolled, bits).output > 0
-    own = jnp.concatenate([rolled[:, bits + 1 :], final[:, -1:].astype(jnp.int32)], axis=1)
+    for place in range(bits, last):  # write the thought there, then read on
+        output = met.read(rolled, place, place + 1).output[:, 0]
+        rolled = rolled.at[:, place + 1].set((output > 0).astype(jnp.int32))
+    final = met.read(rolled, last).output > 0
+    own = jnp.concatenate([rolled[:, bits + 1 :], final.astype(jnp.int32)], axis=1)
     return (
         right.mean(),
         right.all(axis=1).mean(),
