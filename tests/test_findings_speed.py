@@ -4,6 +4,7 @@ import importlib
 import json
 import re
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -52,21 +53,23 @@ def test_speed_beside_pytorch_on_the_h200(page):
         assert " ".join(f"| {' | '.join(found)} |".split()) in TOLD
 
 
-def test_pytorch_in_four_sessions():
+def test_pytorch_in_five_sessions():
     sides = DEEP["one kernel"]["beside PyTorch, one run"]
     eager, compiled = sides["torch, bf16 autocast"], sides["torch.compile, bf16 autocast, fused Adam"]
     assert f"PyTorch in the same session: {eager:,.0f} with bf16 autocast, {compiled:,.0f} under" in TOLD
     earlier = BESIDE["an earlier run"]["sequences per second, width 720, one member"]["4L4H with the chain"]
     first, last = earlier["torch, bf16 autocast"], NOW["4L4H, bf16"]["torch"]
-    before = BESIDE["a run before, commit e3a22e9"]["4L4H, bf16"]["torch"]
-    assert f"{first:,.0f}, {eager:,.0f}, {before:,.0f} and {last:,.0f} in four sessions" in TOLD
+    runs = ("a run before, commit e3a22e9", "the run before, commit 84a9395")
+    before, lately = (BESIDE[run]["4L4H, bf16"]["torch"] for run in runs)
+    assert f"{first:,.0f}, {eager:,.0f}, {before:,.0f}, {lately:,.0f} and {last:,.0f} in five sessions" in TOLD
 
 
 def test_other_runs_on_the_h200():
-    before, same_day = BESIDE["a run before, commit e3a22e9"], BESIDE["the same day on another machine, commit 951f108"]
-    paces = [f"{row['sorites']:,.0f}" for row in before.values()]
-    first = [f"{row['first result, s']:.1f}" for row in before.values()]
-    assert f"made {', '.join(paces[:-1])} and {paces[-1]}, its first results after {', '.join(first[:-1])} and" in TOLD
+    same_day = BESIDE["the same day on another machine, commit 951f108"]
+    for run in ("a run before, commit e3a22e9", "the run before, commit 84a9395"):
+        *paces, pace = [f"{row['sorites']:,.0f}" for row in BESIDE[run].values()]
+        *firsts, first = [f"{row['first result, s']:.1f}" for row in BESIDE[run].values()]
+        assert f"made {', '.join(paces)} and {pace}, its first results after {', '.join(firsts)} and {first} s" in TOLD
     *paces, last = [f"{row['sorites']:,.0f}" for row in same_day.values()]
     assert f"(C) it was {', '.join(paces)} (norms behind barriers, which alone there are no more) and {last}." in TOLD
 
@@ -88,7 +91,11 @@ def test_losses_of_eight_seeds():
     assert before.shape == after.shape == (8, 17)
     apart, spread = np.abs(before.mean(axis=0) - after.mean(axis=0)).max(), np.ptp(before, axis=0).max()
     assert f"mean by at most {np.ceil(1e4 * apart) / 1e4:.4f}, where the seeds lie up to {spread:.2f} apart" in TOLD
-    ways = {"beginnings": "means within {:.4f}", "lean": "lie within {:.4f} in their means of those before"}
+    ways = {
+        "beginnings": "means within {:.4f}",
+        "lean": "lie within {:.4f} in their means of those before",
+        "tree": "lie within {:.4f} in their means of those before the tree",
+    }
     for name, words in ways.items():
         before, after = after, losses(name)
         apart = np.abs(after.mean(axis=0) - before.mean(axis=0))
@@ -99,8 +106,10 @@ def test_losses_of_eight_seeds():
 def test_timings_of_the_deep_gpt():
     sharing = importlib.import_module("sorites.models.beginnings")
     for batch in (512, 2048):  # 30 bits and three thoughts: 33 places
-        bits = sharing.worth_sharing(batch, 30)
-        assert f"{bits * 2**bits + batch * (33 - bits):,}" in TOLD
+        shared = sharing.beginnings(jnp.zeros((batch, 33)), 30)
+        whole = {512: 6, 2048: 7}[batch]  # bits, when every beginning had rows of its own
+        rows = shared.shared + batch * shared.rest, whole * 2**whole + batch * (33 - whole)
+        assert "{:,} instead of {:,}".format(*rows) in TOLD.replace("rows ", "")
     for row in DEEP["beginnings"]["rows"]:
         first, second = row["sequences per second, twice"]
         assert f"| {first:,} and {second:,} ({row['first result, s']} s)" in TOLD.replace("first result ", "")
@@ -141,14 +150,31 @@ def test_kernels_by_themselves(name):
         assert f"{min(taken.values())} (" in shown.group(1)
 
 
-def test_first_results_side_by_side():
-    """Every recorded row is told, and the sentences around them."""
-    rows = DEEP["side by side"]["rows"]
-    for row in rows:
+@pytest.mark.parametrize("when", ["side by side", "tree"])
+def test_first_results_are_told(when):
+    for row in DEEP[when]["rows"]:
         made, paces = row.get("of which the training program compiles, s"), row.get("sequences per second, twice", [])
         cells = [row["machine"], row["what"], f"{row['first result, s']} s", "" if made is None else f"{made:.1f} s"]
         cells.append(" and ".join(f"{pace:,}" for pace in paces))
         assert "| " + " ".join(f"{cell} |" if cell else "|" for cell in cells) in TOLD
+
+
+def test_a_tree_of_beginnings():
+    paces = {(row["machine"], row["what"]): row.get("sequences per second, twice", []) for row in DEEP["tree"]["rows"]}
+    gains = [
+        100 * (sum(paces["F", f"{kind}, a tree of 256 rows"]) / sum(paces["F", f"{kind}, whole beginnings"]) - 1)
+        for kind in ("TF32", "bf16")
+    ]
+    assert "{:.1f} % in TF32 and {:.1f} % in bf16 (F)".format(*gains) in TOLD
+    held = [pace for (_, what), pair in paces.items() if "TF32" in what and "whole" not in what for pace in pair]
+    held.append(NOW["4L4H, TF32"]["sorites"])
+    assert f"on every machine: {min(held):,.0f} to {max(held):,.0f} in seven runs on three" in TOLD
+    assert len(held) == 7
+    assert min(held) > 48_000
+
+
+def test_first_results_side_by_side():
+    rows = DEEP["side by side"]["rows"]
 
     def first(machine, what):
         [row] = [row for row in rows if (row["machine"], row["what"]) == (machine, what)]
@@ -161,9 +187,9 @@ def test_first_results_side_by_side():
     assert f"({d[0]} s, {d[4]} from disk) and four layers do not ({d[1]}, {d[2]}, {d[3]} from disk;" in TOLD
     other = BESIDE["the same day on another machine, commit 951f108"]["4L4H, bf16"]["first result, s"]
     assert f"four layers in bf16, took {other:.1f} s;" in TOLD
-    assert f"from disk; {NOW['4L4H, bf16']['first result, s']:.1f} in the run beside PyTorch)" in TOLD
+    beside = [BESIDE[run] for run in ("the same day on another machine, commit 951f108", "the run before, commit 84a9395")]
+    assert f"from disk; {beside[1]['4L4H, bf16']['first result, s']:.1f} in the run beside PyTorch)" in TOLD
     deep = [row["sequences per second, twice"] for row in rows if row["what"].startswith("four layers, TF32")]
-    beside = [BESIDE["the same day on another machine, commit 951f108"], NOW]
     paces = [pace for pair in deep for pace in pair] + [each["4L4H, TF32"]["sorites"] for each in beside]
     assert f"touched: {min(paces):,.0f} to {max(paces):,.0f} in six runs on four machines" in TOLD
 
