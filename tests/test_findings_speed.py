@@ -187,7 +187,8 @@ def test_first_results_side_by_side():
     assert f"({d[0]} s, {d[4]} from disk) and four layers do not ({d[1]}, {d[2]}, {d[3]} from disk;" in TOLD
     other = BESIDE["the same day on another machine, commit 951f108"]["4L4H, bf16"]["first result, s"]
     assert f"four layers in bf16, took {other:.1f} s;" in TOLD
-    beside = [BESIDE[run] for run in ("the same day on another machine, commit 951f108", "the run before, commit 84a9395")]
+    runs = ("the same day on another machine, commit 951f108", "the run before, commit 84a9395")
+    beside = [BESIDE[run] for run in runs]
     assert f"from disk; {beside[1]['4L4H, bf16']['first result, s']:.1f} in the run beside PyTorch)" in TOLD
     deep = [row["sequences per second, twice"] for row in rows if row["what"].startswith("four layers, TF32")]
     paces = [pace for pair in deep for pace in pair] + [each["4L4H, TF32"]["sorites"] for each in beside]

@@ -2,9 +2,9 @@
 
 So many first bits are the paths of a tree, with a row at each position for all sequences with the same bits up to
 there: 8 at the third, 16 at the fourth and so on, and 4 at each of the first two, which makes their number round, as
-products on a GPU like it. A stream is then kept as rows: first those of the tree, position by position, then those of the rest of each
-sequence. Norms, maps and feed-forward layers act on rows; attention of the rest looks at its path through the tree,
-too. Exact: see tests/models/test_beginnings.py.
+products on a GPU like it. A stream is then kept as rows: first those of the tree, position by position, then those of
+the rest of each sequence. Norms, maps and feed-forward layers act on rows; attention of the rest looks at its path
+through the tree, too. Exact: see tests/models/test_beginnings.py.
 """
 
 import dataclasses
