@@ -1,11 +1,13 @@
 """Sequences that begin alike are computed once up to where they part: the same logits and gradients, fewer rows."""
 
+import itertools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from sorites.models.beginnings import MOST, Beginnings, beginnings, worth_sharing
+from sorites.models.beginnings import MOST, Beginnings, beginnings, gathered, row_of, worth_sharing
 from sorites.models.network import Architecture, network
 from sorites.models.network_reduced import reduced
 from sorites.theory.precision import in_float64
@@ -40,15 +42,30 @@ def test_a_beginning_is_the_one_that_a_sequence_has():
     np.testing.assert_array_equal(shared.whole(rows)[..., 0], tokens)
 
 
+@pytest.mark.parametrize("depth", [2, 3, 5])
+def test_a_row_of_the_tree_is_numbered_by_the_bits_up_to_it(depth):
+    shared = Beginnings(depth, depth + 1, jnp.zeros(1, jnp.int32))
+    paths, _ = shared.parts(jnp.arange(shared.tree + 1.0)[:, None])
+    numbers = row_of(np.arange(2**depth)[:, None], np.arange(depth)[None], depth)
+    np.testing.assert_array_equal(paths[..., 0], numbers)
+    for position in range(depth):
+        bits = shared.bits[:, : max(position, 1) + 1]  # the first two go by two bits
+        alike = (bits[:, None] == bits[None]).all(axis=-1)
+        np.testing.assert_array_equal(alike, numbers[:, None, position] == numbers[None, :, position])
+    np.testing.assert_array_equal(np.unique(numbers), np.arange(shared.tree))
+    np.testing.assert_array_equal(gathered(jnp.ones((2**depth, depth, 1))).sum(), numbers.size)
+
+
 @pytest.mark.parametrize("batch", [1, 2, 4, 16, 100, 512, 2048, 100_000])
 def test_as_deep_as_it_pays(batch):
-    """Another bit saves a row of every sequence, and costs at most a fourth as many."""
+    """Another bit saves a row of every sequence, and costs at most a fourth as many; one alone is never shared."""
 
     def rows(depth):
-        return Beginnings(depth, 40, jnp.zeros(batch, jnp.int32)).shared + batch * (40 - depth)
+        return Beginnings(depth, 40, jnp.zeros(batch, jnp.int32)).tree + batch * (40 - depth)
 
-    depth = worth_sharing(batch, 40)
-    for deeper in range(1, depth + 1):
-        assert rows(deeper) <= rows(deeper - 1) - 3 * batch / 4
-    assert rows(depth + 1) > rows(depth) - 3 * batch / 4 or depth == MOST
-    assert worth_sharing(batch, 1) <= 1
+    depths = [0, *range(2, MOST + 1)]
+    for shallow, deep in itertools.pairwise(depths):
+        pays = rows(deep) <= rows(shallow) - 3 * batch * (deep - shallow) / 4
+        assert pays == (worth_sharing(batch, 40) >= deep)
+    assert worth_sharing(batch, 40) in depths
+    assert worth_sharing(batch, 1) == 0

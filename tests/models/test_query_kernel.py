@@ -19,7 +19,7 @@ def plain(asked, rows, of):
 def drawn(batch, length, depth, queries, heads, width, kind=jnp.float32, seed=0):
     which, ask, row, slope = jax.random.split(jax.random.key(seed), 4)
     of = Beginnings(depth, length, jax.random.randint(which, (batch,), 0, 2**depth))
-    count = of.shared + batch * (length - depth)
+    count = of.tree + batch * (length - depth)
     asked = width**-0.5 * jax.random.normal(ask, (batch, queries, heads, width))
     rows, slope = jax.random.normal(row, (count, width)), jax.random.normal(slope, asked.shape)
     return of, *(each.astype(kind) for each in (asked, rows, slope))
@@ -64,7 +64,7 @@ def test_members_share_it():
 
 
 def test_a_gpu_can_compile_it():
-    of, *given = drawn(2, 33, 6, 3, 4, 720, jnp.bfloat16)
+    of, *given = drawn(2, 33, 8, 3, 4, 720, jnp.bfloat16)
     traced = jax.jit(lambda *given: both(pulled_on_chip, of, *given))
     assert "_push" in traced.trace(*given).lower(lowering_platforms=("cuda",)).as_text()
     assert fits(of, 12, 720)

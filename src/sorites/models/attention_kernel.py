@@ -29,6 +29,7 @@ def fits(length: int, dim: int) -> bool:
 @dataclasses.dataclass(frozen=True)
 class _Sizes:
     depth: int
+    tree: int  # rows of the beginnings
     rest: int
     batch: int
     heads: int
@@ -40,15 +41,10 @@ class _Sizes:
         """Beginnings."""
         return 2**self.depth if self.depth else 0
 
-    @property
-    def shared(self) -> int:
-        """Rows of their tree."""
-        return 2 * self.count
-
 
 def attended_on_chip(split: Float[Array, "row three"], of: Beginnings, heads: int, interpret: bool = False):
     """The same in one kernel, and one more for its gradient."""
-    sizes = _Sizes(of.depth, of.rest, len(of.which), heads, split.shape[1] // (3 * heads), interpret)
+    sizes = _Sizes(of.depth, of.tree, of.rest, len(of.which), heads, split.shape[1] // (3 * heads), interpret)
     return _on_chip(split, of.which, sizes)
 
 
@@ -72,7 +68,7 @@ def _backward(sizes, kept, slope):
     found, owed = _called(_push, (shape, owed), sizes, split, which, slope)
     owed = owed.reshape(sizes.count + sizes.batch, sizes.depth, 2 * width)
     paths = owed[: sizes.count].astype(jnp.float32) + summed(owed[sizes.count :], which, sizes.count)
-    return found.at[: sizes.shared, width:].set(gathered(paths).astype(split.dtype)), None
+    return found.at[: sizes.tree, width:].set(gathered(paths).astype(split.dtype)), None
 
 
 _on_chip.defvjp(_forward, _backward)
@@ -110,31 +106,28 @@ class _Head:
         if not depth:
             self.asks = self.own = Rows(number * rest, rest, rest, self.strips)
             self.all, self.once = [self.own], 1.0
-            place = jnp.arange(self.own.room)
-            self.seen = [(place[:, None] >= place[None]) & (place[None] < rest)]
+            position = jnp.arange(self.own.room)
+            self.seen = [(position[:, None] >= position[None]) & (position[None] < rest)]
             return
         sequence = jnp.maximum(number - count, 0)
         after = (number >= count).astype(jnp.int32)  # a rest: arithmetic, for a choice of constants is not lowered
-        path = after * which[sequence] + (1 - after) * jnp.minimum(number, count - 1)
-        start = sizes.shared + sequence * rest
+        beginning = after * which[sequence] + (1 - after) * jnp.minimum(number, count - 1)
+        path, start = functools.partial(row_of, beginning, depth=depth), sizes.tree + sequence * rest
 
-        def on_path(place):
-            return row_of(path, place, depth)
-
-        def asking(place):
-            return after * (start + place) + (1 - after) * on_path(place)
+        def asking(position):
+            return after * (start + position) + (1 - after) * path(position)
 
         self.asks = Rows(start, depth + after * (rest - depth), max(rest, depth), self.strips, asking)
         self.own = Rows(start, after * rest, rest, self.strips)
         self.owed = Rows(number * depth, depth, depth, self.strips)
-        self.all = [self.own, Rows(start, depth, depth, self.strips, on_path)]
-        place, mine, theirs = (jnp.arange(rows.room) for rows in (self.asks, *self.all))
+        self.all = [self.own, Rows(start, depth, depth, self.strips, path)]
+        position, own, before = (jnp.arange(rows.room) for rows in (self.asks, *self.all))
         self.seen = [
-            (place[:, None] >= mine[None]) & (mine[None] < after * rest),
-            (place[:, None] + after * depth >= theirs[None]) & (theirs[None] < depth),
+            (position[:, None] >= own[None]) & (own[None] < after * rest),
+            (position[:, None] + after * depth >= before[None]) & (before[None] < depth),
         ]
-        later = (1 - after) * jnp.maximum(depth - 1 - jnp.maximum(place, 1), 0)  # bits that no row of its tells apart
-        self.once = ((path >> later << later) == path)[:, None]  # who shares a row answers for it once
+        later = (1 - after) * jnp.maximum(depth - 1 - jnp.maximum(position, 1), 0)  # bits that come after its row
+        self.once = ((beginning >> later << later) == beginning)[:, None]  # who shares a row answers for it once
 
     def column(self, part: int):
         """Where queries, keys or values of this head begin."""
@@ -154,6 +147,7 @@ class _Head:
 
 
 def _pull(split, which, out, *, sizes: _Sizes) -> None:
+    """Beginnings that share a row all write it, and write the same."""
     here = _Head(which, out, sizes)
     shares = here.shares(split)
     for strip in here.strips:

@@ -1,10 +1,10 @@
 """Sequences of bits that begin alike: what a causal network computes at their first positions is computed once.
 
 So many first bits are the paths of a tree, with a row at each position for all sequences with the same bits up to
-there: 8 at the third, 16 at the fourth and so on, and 4 at each of the first two, which makes their number round, as
-products on a GPU like it. A stream is then kept as rows: first those of the tree, position by position, then those of
-the rest of each sequence. Norms, maps and feed-forward layers act on rows; attention of the rest looks at its path
-through the tree, too. Exact: see tests/models/test_beginnings.py.
+there: 4 at the second, 8 at the third and so on. The first has 4 as well, two for each bit, which makes the number of
+rows a power of two: with 2 less a GPU is slower. A stream is then kept as rows: first those of the tree, position by
+position, then those of the rest of each sequence. Norms, maps and feed-forward layers act on rows; attention of the
+rest looks at its path through the tree, too. Exact: see tests/models/test_beginnings.py.
 """
 
 import dataclasses
@@ -21,7 +21,7 @@ MOST = 8  # 256 beginnings: a gradient sums over them with a matrix of sequences
 
 def worth_sharing(batch: int, most: int) -> int:
     """So many first bits, at most `most` and MOST, that one more would not save four times the rows that it adds: for
-    every beginning there is attention along the whole path."""
+    every beginning there is attention along the whole path. Never one, for rows at the first position go by two."""
     most, bits = min(most, MOST), 0
     while bits < most and 4 * 2 ** (bits + 1) <= batch:
         bits += 1
@@ -34,6 +34,9 @@ class Beginnings:
     length: int  # of a sequence
     which: Int[Array, " batch"]  # the number of each sequence's beginning
 
+    def __post_init__(self):
+        assert self.depth != 1
+
     @property
     def bits(self) -> np.ndarray:
         """Every beginning, "beginning position"; the first bit counts most."""
@@ -44,7 +47,7 @@ class Beginnings:
         return self.length - self.depth
 
     @property
-    def shared(self) -> int:
+    def tree(self) -> int:
         """Rows of the tree."""
         return 2 ** (self.depth + 1) if self.depth else 0
 
@@ -52,20 +55,20 @@ class Beginnings:
         self, first: Float[Array, "beginning depth width"], rest: Float[Array, "batch rest width"]
     ) -> Float[Array, "row width"]:
         """Of those who share a row of the tree, the one whose later bits are 0 brings it."""
-        places = [first[:: len(first) // _count(place), place] for place in range(self.depth)]
-        return jnp.concatenate([*places, rest.reshape(-1, rest.shape[-1])])
+        tree = [first[:: len(first) // _count(position), position] for position in range(self.depth)]
+        return jnp.concatenate([*tree, rest.reshape(-1, rest.shape[-1])])
 
     def parts(
         self, rows: Float[Array, "row width"]
     ) -> tuple[Float[Array, "beginning depth width"], Float[Array, "batch rest width"]]:
         """The path of every beginning, and the rest of every sequence."""
-        *places, rest = jnp.split(rows, np.cumsum([_count(place) for place in range(self.depth)]))
-        paths = [jnp.repeat(each, 2**self.depth // len(each), axis=0)[:, None] for each in places] or [rows[None, :0]]
+        *tree, rest = jnp.split(rows, np.cumsum([_count(position) for position in range(self.depth)]))
+        paths = [jnp.repeat(each, 2**self.depth // len(each), axis=0)[:, None] for each in tree] or [rows[None, :0]]
         return jnp.concatenate(paths, axis=1), rest.reshape(len(self.which), self.rest, rows.shape[-1])
 
     def since(self, first: int, rows: Float[Array, "row width"]) -> Float[Array, "batch query width"]:
         """The stream of every sequence from a position on where nothing is shared."""
-        return rows[self.shared :].reshape(len(self.which), self.rest, -1)[:, first - self.depth :]
+        return rows[self.tree :].reshape(len(self.which), self.rest, -1)[:, first - self.depth :]
 
     def whole(self, rows: Float[Array, "row width"]) -> Float[Array, "batch position width"]:
         """The stream of every sequence."""
@@ -73,23 +76,24 @@ class Beginnings:
         return jnp.concatenate([_everybodys(first, self.which), rest], axis=1)
 
 
-def _count(place: int) -> int:
-    """Rows of the tree at that place."""
-    return 2 << max(place, 1)
+def _count(position: int) -> int:
+    """Rows of the tree at that position."""
+    return 2 << max(position, 1)
 
 
-def row_of(beginning, place, depth: int):
-    """The row of the tree that a beginning has at a place. Beyond its last one, where a kernel has room and nobody
+def row_of(beginning, position, depth: int):
+    """The row of the tree that a beginning has at a position. Beyond its last one, where a kernel has room and nobody
     looks, the rows that follow."""
-    beyond = jnp.maximum(place - (depth - 1), 0)
-    level = jnp.maximum(place - beyond, 1)
-    return (2 << level) * (place > 0) + (beginning >> depth - 1 - level) + beyond
+    beyond = jnp.maximum(position - (depth - 1), 0)
+    level = jnp.maximum(position - beyond, 1)
+    return (2 << level) * (position > 0) + (beginning >> depth - 1 - level) + beyond
 
 
-def gathered(slopes: Float[Array, "beginning depth width"]) -> Float[Array, "node width"]:
+def gathered(slopes: Float[Array, "beginning depth width"]) -> Float[Array, "tree width"]:
     """Of every path to the rows of the tree, each the sum over those who share it."""
     _, depth, width = slopes.shape
-    return jnp.concatenate([slopes[:, place].reshape(_count(place), -1, width).sum(axis=1) for place in range(depth)])
+    each = [slopes[:, position].reshape(_count(position), -1, width) for position in range(depth)]
+    return jnp.concatenate([shared.sum(axis=1) for shared in each])
 
 
 @jax.custom_vjp
@@ -122,8 +126,8 @@ def summed(slope: Array, which: Int[Array, " batch"], count: int) -> Array:
 def beginnings(bits: Num[Array, "batch position"], most: int) -> Beginnings:
     """Of sequences of bits, up to `most` of the first."""
     depth = worth_sharing(len(bits), most)
-    place = 2 ** np.arange(depth)[::-1]
-    return Beginnings(depth, bits.shape[1], bits[:, :depth].astype(jnp.int32) @ place.astype(np.int32))
+    weights = 2 ** np.arange(depth)[::-1]
+    return Beginnings(depth, bits.shape[1], bits[:, :depth].astype(jnp.int32) @ weights.astype(np.int32))
 
 
 def attended(split: Float[Array, "row three"], of: Beginnings, heads: int) -> Float[Array, "row width"]:

@@ -165,7 +165,7 @@ def _layer_of_rows(model: Network, block: Block, rows: Array, first: int, comput
     if few_pay(model.architecture.heads, shared.length, rows.shape[1], first):
         normed = shared.whole(block.first(rows))
         return few_queries(model, block, normed, shared.since(first, rows), compute)
-    return _later_layer(model, block, shared.whole(rows), first, compute, look=False)
+    return _every_position(model, block, shared.whole(rows), first, compute)
 
 
 def _kernel(kind, length: int, dim: int) -> Callable | None:

@@ -29,16 +29,12 @@ def fits(of: Beginnings, asks: int, width: int) -> bool:
 @dataclasses.dataclass(frozen=True)
 class _Sizes:
     depth: int
+    tree: int  # rows of the beginnings
     rest: int
     batch: int
     queries: int
     heads: int
     interpret: bool
-
-    @property
-    def shared(self) -> int:
-        """Rows of the beginnings' tree."""
-        return 2 ** (self.depth + 1) if self.depth else 0
 
     @property
     def asks(self) -> int:
@@ -53,7 +49,7 @@ def pulled_on_chip(
 ) -> Float[Array, "batch query head width"]:
     """What the last positions of each sequence pull together, their scores being products of `asked` with the rows."""
     batch, queries, heads, width = asked.shape
-    sizes = _Sizes(of.depth, of.rest, batch, queries, heads, interpret)
+    sizes = _Sizes(of.depth, of.tree, of.rest, batch, queries, heads, interpret)
     return jnp.reshape(_on_chip(asked.reshape(-1, width), rows, of.which, sizes), asked.shape)
 
 
@@ -102,15 +98,14 @@ class _Sequence:
         number, depth, rest = pallas.program_id(0), sizes.depth, sizes.rest
         self.strips = Strips(rows.shape[1], STRIP)
         self.asks = Rows(number * sizes.asks, sizes.asks, sizes.asks, self.strips)
-        start = sizes.shared + number * rest
+        start = sizes.tree + number * rest
         self.all = [Rows(start, rest, rest, self.strips)]
         self.owed = [Rows(number * rest, rest, rest, self.strips)]
         position = rest - sizes.queries + jnp.arange(self.asks.room)[:, None] // sizes.heads
         self.seen = [jnp.arange(self.all[0].room)[None] <= position]
         if depth:
-            path = which[number]
-            on_path = lambda place: row_of(path, place, depth)  # noqa: E731
-            self.all.append(Rows(start, depth, depth, self.strips, on_path))
+            path = functools.partial(row_of, which[number], depth=depth)
+            self.all.append(Rows(start, depth, depth, self.strips, path))
             self.owed.append(Rows(number * depth, depth, depth, self.strips))
             self.seen.append(jnp.arange(power(depth))[None] < depth)
 

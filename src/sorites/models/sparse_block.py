@@ -55,16 +55,16 @@ class SparseBlock(eqx.Module):
         weights = jnp.concatenate([self.own @ table, self.seen @ table], axis=1)
         return LiteralBlock(table, table.T @ self.scores @ table, weights, self.head)
 
-    def met(self) -> "Met":
-        """Its weights meet the embeddings: once for all the chains that it reads."""
+    def tables(self) -> "Tables":
+        """What its weights say of every token: made once for all the chains that it reads."""
         logits = self.gram @ self.scores @ self.gram
-        return Met(logits, self.own @ self.gram, self.seen @ self.gram, self.head)
+        return Tables(logits, self.own @ self.gram, self.seen @ self.gram, self.head)
 
     def read(self, bits: Int[Array, "batch position"], first: int) -> "Forward":
-        return self.met().read(bits, first)
+        return self.tables().read(bits, first)
 
 
-class Met(eqx.Module):
+class Tables(eqx.Module):
     """What of a block depends on no chain."""
 
     logits: Float[Array, "token token"]  # <e_key, A e_query>
@@ -72,8 +72,15 @@ class Met(eqx.Module):
     seen: Float[Array, "neuron token"]  # and for what it attends to
     head: Float[Array, " neuron"]
 
-    def read(self, bits: Int[Array, "batch position"], first: int, end: int | None = None) -> "Forward":
-        """Everything that the gradients need, at the queries from `first` (0-based) on, or up to `end`."""
+    def read(self, bits: Int[Array, "batch position"], first: int) -> "Forward":
+        """Everything that the gradients need, at the queries from `first` (0-based) on."""
+        return self._read(bits, first, bits.shape[1])
+
+    def output(self, bits: Int[Array, "batch position"], query: int) -> Float[Array, " batch"]:
+        """At one query alone."""
+        return self._read(bits, query, query + 1).output[:, 0]
+
+    def _read(self, bits: Int[Array, "batch position"], first: int, end: int) -> "Forward":
         length = bits.shape[1]
         tokens = 2 * jnp.arange(length)[None] + bits
         chosen = self.logits[tokens[:, None, :], tokens[:, first:end, None]]  # [batch, query, key]

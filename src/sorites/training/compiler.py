@@ -14,7 +14,8 @@ import jax
 from ..flags import OURS, asked_by_others
 
 # About half of the compilation. Weights of new members, and of models that say so, are the same to the bit and train
-# as fast; others round otherwise, and train up to 1.8 times as long (docs/bench.md): taken where steps are few.
+# as fast; others round otherwise, and train up to 1.8 times as long (docs/bench.md): taken where steps are few, and for
+# descents that are no Run and, so compiled, take as long.
 SOON = (("xla_backend_optimization_level", 1), ("xla_cpu_use_fusion_emitters", False))
 WELL = (  # as the compiler does by itself
     ("xla_backend_optimization_level", 3),
@@ -38,7 +39,7 @@ def well(function: Callable) -> Callable:
 
 
 def soon(function: Callable) -> Callable:
-    """The function as a program that runs long and, so compiled, no longer than well compiled."""
+    """The same for one that takes no longer when it was made soon (docs/bench.md)."""
     return _called(function, soon=True)
 
 

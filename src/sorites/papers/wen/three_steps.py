@@ -129,11 +129,11 @@ def batch_gradient(
 ) -> SparseBlock:
     """The gradient of the mean over a fresh batch of `blocks` times BLOCK chains."""
 
-    met = block.met()
+    tables = block.tables()
 
     def add(number, total):
         tokens, targets = chains(jax.random.fold_in(key, number), order, bits, BLOCK, start)
-        reading = met.read(tokens, bits)
+        reading = tables.read(tokens, bits)
         found = gradient(block, reading, slope(reading, targets, loss))
         return jax.tree.map(jnp.add, total, found)
 
@@ -183,8 +183,8 @@ def _learn(grams, patterns, orders, rates, keys, blocks, *, bits, test, neurons,
 
 def _examine(block: SparseBlock, key, order, bits: int, count: int, start: str):
     tokens, targets = chains(key, order, bits, count, start)
-    met, last = block.met(), bits + len(order) - 1
-    reading = met.read(tokens, bits)
+    tables, last = block.tables(), bits + len(order) - 1
+    reading = tables.read(tokens, bits)
     sign = 2.0 * targets - 1.0
     right = reading.output * sign > 0
     where = (2 * order)[None, :, None] + jnp.stack([0 * order, 0 * order + 1], axis=-1)[None]
@@ -193,10 +193,9 @@ def _examine(block: SparseBlock, key, order, bits: int, count: int, start: str):
     missing = jnp.put_along_axis(reading.spread, where, 0.0, axis=-1, inplace=False).sum(-1)
     rolled = tokens
     for place in range(bits, last):  # write the thought there, then read on
-        output = met.read(rolled, place, place + 1).output[:, 0]
-        rolled = rolled.at[:, place + 1].set((output > 0).astype(jnp.int32))
-    final = met.read(rolled, last).output > 0
-    own = jnp.concatenate([rolled[:, bits + 1 :], final.astype(jnp.int32)], axis=1)
+        rolled = rolled.at[:, place + 1].set((tables.output(rolled, place) > 0).astype(jnp.int32))
+    final = (tables.output(rolled, last) > 0).astype(jnp.int32)
+    own = jnp.concatenate([rolled[:, bits + 1 :], final[:, None]], axis=1)
     return (
         right.mean(),
         right.all(axis=1).mean(),
