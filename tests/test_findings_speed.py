@@ -172,6 +172,13 @@ def test_a_tree_of_beginnings():
     held = [pace for row in kept for pace in paces[row]] + [NOW["4L4H, TF32"]["sorites"]]  # which was on G
     assert f"48,000: {min(held):,.0f} to {max(held):,.0f} in five runs on two machines" in TOLD
     assert len(held) == 5
+    slow = [paces["H", f"four layers, TF32, commit 6367cf0{more}"] for more in ("", ", again")]
+    (first, later), (other, last) = slow
+    assert f"in two processes, {first:,} and {other:,}, the second was not, {later:,} and {last:,}:" in TOLD
+    deeper, here = (
+        paces["H", f"four layers, bf16, {which}"] for which in ("eight bits in the tree", "commit 6367cf0, again")
+    )
+    assert f"An eighth bit in the tree gives {100 * (sum(deeper) / sum(here) - 1):.1f} % in bf16" in TOLD
     assert BESIDE["machine"].startswith("G,")
     assert min(held) > 48_000
     first = {row["what"]: row["first result, s"] for row in DEEP["tree"]["rows"] if row["machine"] == "G"}
