@@ -8,10 +8,12 @@ workers of pytest-xdist.
 
 import os
 
-from sorites.flags import soonest
+from sorites.flags import ask_for_one_thread, soonest
 
 # Few steps are run and many programs compiled, trainings too: leave out what makes kernels fast but slow to make.
 os.environ.setdefault("XLA_FLAGS", soonest())
+if "PYTEST_XDIST_WORKER" in os.environ:
+    ask_for_one_thread()
 
 import jax
 import jaxtyping

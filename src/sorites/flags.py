@@ -21,11 +21,17 @@ def soonest() -> str:
 
 def ask_for_soonest() -> None:
     """Unless somebody has asked for something else, or an accelerator is there, whose compiler works otherwise."""
-    if "XLA_FLAGS" not in os.environ and not _accelerated():
+    if "XLA_FLAGS" not in os.environ and not accelerated():
         os.environ["XLA_FLAGS"] = os.environ[OURS] = soonest()
 
 
-def _accelerated() -> bool:
+def ask_for_one_thread() -> None:
+    """Of a process that works beside others: with a thread for every core each of them took a fifth longer, waiting for
+    the others' (docs/bench.md). XLA asks when it opens the processor, and some products are summed in another order."""
+    os.environ.setdefault("NPROC", "1")
+
+
+def accelerated() -> bool:
     """Whether there is a plug-in of JAX; asked without JAX, for whose first computation the flags must be set."""
     return bool(entry_points(group="jax_plugins")) or any(map(find_spec, ("jax_plugins", "libtpu")))
 

@@ -1,6 +1,7 @@
 """The command line's contract: exit status, JSON, one sentence for bad input, nothing lost."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -10,7 +11,7 @@ import pytest
 
 from sorites.cli.common import all_claims, all_figures
 from sorites.cli.main import main
-from sorites.cli.reproducing import finish, judged, units
+from sorites.cli.reproducing import finish, judged, processes, units
 from sorites.papers.registry import papers
 from sorites.store import Store
 
@@ -187,6 +188,15 @@ def test_options_stand_before_or_after_the_command(sorites, tmp_path):
 def test_the_work_is_divided_without_loss():
     work = units(all_claims().values(), all_figures().values())
     assert sorted(id for unit in work for id in unit) == sorted([*all_claims(), *all_figures()])
+
+
+def test_there_is_a_process_for_every_core_that_there_is_work_for(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(4), raising=False)
+    assert (processes(None), processes(9)) == (4, 9)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(64), raising=False)
+    assert processes(None) == 6
+    monkeypatch.setattr("sorites.cli.reproducing.accelerated", lambda: True)
+    assert (processes(None), processes(2)) == (1, 2)
 
 
 def test_workers_bring_their_verdicts_to_one_store(tmp_path):

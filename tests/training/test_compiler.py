@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import equinox as eqx
 import jax
@@ -10,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from sorites.flags import OURS, _accelerated, ask_for_soonest, asked_by_others, soonest
+from sorites.flags import OURS, accelerated, ask_for_soonest, asked_by_others, soonest
 from sorites.models import decoder, gpt, positional
 from sorites.probes import Loss, Outcome
 from sorites.supervision import Sampled, teacher_forcing
@@ -83,6 +84,31 @@ def test_the_command_line_asks_for_nothing_where_an_accelerator_is(nothing_set, 
     assert "XLA_FLAGS" not in os.environ
 
 
+THREADS = """
+import sys
+from pathlib import Path
+from sorites.flags import ask_for_one_thread
+if sys.argv[1] == "ask":
+    ask_for_one_thread()
+import jax
+jax.numpy.ones(3) + 1
+print(sum("XLAEigen" in task.read_text() for task in Path("/proc/self/task").glob("*/comm")))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are counted there")
+def test_a_process_beside_others_has_one_thread():
+    """Unless somebody has said how many."""
+    free = {name: value for name, value in os.environ.items() if name != "NPROC"}
+
+    def threads(word: str, **said: str) -> int:
+        done = subprocess.run([sys.executable, "-c", THREADS, word], env=free | said, capture_output=True, check=True)
+        return int(done.stdout)
+
+    assert (threads("ask"), threads("ask", NPROC="3")) == (1, 3)
+    assert threads("leave") == len(os.sched_getaffinity(0))
+
+
 def test_an_accelerator_may_be_all_that_is_open(monkeypatch):
     def closed(platform):
         raise RuntimeError(f"Unknown backend {platform}")
@@ -114,7 +140,7 @@ def test_a_function_that_runs_long_is_a_program(way):
 
 
 PROGRAM = """
-from sorites.flags import OURS, _accelerated, ask_for_soonest
+from sorites.flags import OURS, accelerated, ask_for_soonest
 import os, sys
 if sys.argv[1] == "asked":
     ask_for_soonest()
@@ -133,7 +159,7 @@ print(hashlib.sha256(b"".join(np.asarray(leaf).tobytes() for leaf in jax.tree.le
 
 
 @known
-@pytest.mark.skipif(_accelerated(), reason="the command line asks for nothing there")
+@pytest.mark.skipif(accelerated(), reason="the command line asks for nothing there")
 @pytest.mark.parametrize("every", [1, 5])
 def test_a_training_is_the_same_to_the_bit_whoever_asks(tmp_path, every):
     """In the command line's processes and in anybody's, compiled well or, where every step is looked at, soon."""

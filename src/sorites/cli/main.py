@@ -75,7 +75,7 @@ def build() -> argparse.ArgumentParser:
     made["verify"].add_argument("--paper", metavar="SLUG", help="all claims of one paper")
     made["verify"].add_argument("--anywhere", type=whole, metavar="N", help="at N sizes drawn from each claim's domain")
     made["verify"].add_argument("--seed", type=whole, metavar="S", help="of those sizes, default 0")
-    made["verify"].add_argument("--jobs", type=whole, metavar="N", help="processes, default 2 for many claims")
+    made["verify"].add_argument("--jobs", type=whole, metavar="N", help="processes, default one per core for many")
     made["verify"].epilog = "Any parameter of the claims is a flag too: sorites verify LI-14 --bits 24 --sparsity 8."
     made["figure"].add_argument("id", metavar="SLUG/FIG")
     made["figure"].add_argument("--out", metavar="DIR", default="figures")
@@ -110,9 +110,7 @@ def build() -> argparse.ArgumentParser:
     sweep.add_argument("--out", metavar="DIR", help="write members.parquet and evaluations.parquet there")
     made["reproduce"].add_argument("--paper", metavar="SLUG", help="one paper only")
     made["reproduce"].add_argument("--out", metavar="DIR", default="reproduction")
-    made["reproduce"].add_argument(
-        "--jobs", type=whole, metavar="N", help="processes, default 2 where there are two cores"
-    )
+    made["reproduce"].add_argument("--jobs", type=whole, metavar="N", help="processes, default one per core")
     made["runs"].add_argument(
         "action", choices=("list", "show", "diff", "query", "check", "compact", "export", "import")
     )

@@ -1,7 +1,6 @@
 """sorites reproduce: every claim and figure, on one page that fills as they finish. Finished work is taken from the
 store."""
 
-import os
 import sys
 import time
 from collections.abc import Iterator
@@ -10,11 +9,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from ..errors import require
 from ..papers.registry import papers as all_papers
 from .common import emit, open_store, paper_named
 from .figure_command import command
-from .reproducing import News, Tell, finish, judged, own_overrides, units
+from .reproducing import News, Tell, finish, judged, own_overrides, processes, units
 
 TITLE = "sorites: what reproduces"
 
@@ -22,8 +20,7 @@ TITLE = "sorites: what reproduces"
 def execute(options: Any) -> int:
     from ..report.filling import Filling, claim_to_come, figure_to_come
 
-    jobs = min(2, os.cpu_count() or 1) if options.jobs is None else options.jobs
-    require(jobs >= 1, f"work needs at least one process: jobs={jobs}; use 1 or more")
+    jobs = processes(options.jobs)
     papers = [paper_named(options.paper)] if options.paper else list(all_papers().values())
     store, out, begun = open_store(options), Path(options.out), time.perf_counter()
     claims = [claim for paper in papers for claim in paper.claims().values()]

@@ -2,6 +2,7 @@
 told at once."""
 
 import dataclasses
+import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -12,6 +13,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from ..errors import require
+from ..flags import accelerated, ask_for_one_thread
 from ..ledger import override, verify
 from ..papers.registry import code
 from .common import all_claims, all_figures, forget_programs, open_store
@@ -20,9 +23,18 @@ from .figure_command import command, sized
 from .stopping import follow_parent
 
 TICK = 0.5  # seconds between two words about what is running
+MOST = 6  # processes: more would wait for the longest unit
 # started, noted or finished; an id; nothing, a note, or (record, outcome, seconds, compiling)
 News = tuple[str, str, Any]
 Tell = Callable[[News], None]
+
+
+def processes(asked: int | None) -> int:
+    """As many as asked for, or one for every core that there is work for; an accelerator is for one."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    jobs = (1 if accelerated() else min(MOST, cores)) if asked is None else asked
+    require(jobs >= 1, f"work needs at least one process: jobs={jobs}; use 1 or more")
+    return jobs
 
 
 def units(claims: Iterable[Any], figures: Iterable[Any]) -> list[list[str]]:
@@ -77,6 +89,7 @@ _NEWS: list[Any] = []  # in a worker, the queue that it was given: only a proces
 
 def _begin_worker(news: Any) -> None:
     follow_parent()
+    ask_for_one_thread()
     _NEWS.append(news)
 
 

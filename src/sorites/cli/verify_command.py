@@ -1,7 +1,6 @@
 """sorites verify [ID ...] [--paper SLUG] [--<parameter> VALUE ...]"""
 
 import dataclasses
-import os
 from collections import Counter
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -12,7 +11,7 @@ from ..ledger import Verdict, anywhere, verify, verify_at
 from ..papers.registry import code
 from .common import all_claims, console, emit, forget_programs, nearest, open_store, paper_named, progress
 from .reproduce_command import telling
-from .reproducing import finish, units
+from .reproducing import finish, processes, units
 
 MOST = 100_000  # sizes of one claim
 MANY = 8  # claims up to which one process is enough: another takes seconds to start
@@ -31,8 +30,7 @@ def execute(options: Any) -> int:
         options.anywhere is None or (1 <= options.anywhere <= MOST and not options.overrides),
         f"--anywhere draws 1 to {MOST:,} sizes: anywhere={options.anywhere}; use such a number, and no other parameter",
     )
-    jobs = (min(2, os.cpu_count() or 1) if len(chosen) > MANY else 1) if options.jobs is None else options.jobs
-    require(jobs >= 1, f"work needs at least one process: jobs={jobs}; use 1 or more")
+    jobs = processes(1 if options.jobs is None and len(chosen) <= MANY else options.jobs)
     verdicts = one_by_one(chosen, options) if jobs == 1 else side_by_side(chosen, options, jobs)
     taken = emit(options, [verdict.record() for verdict in verdicts])
     if not taken:
