@@ -26,12 +26,14 @@ if os.environ.get("SHAPES") != "unchecked":
 
 import pytest
 
+from sorites.cli.common import collect_rarely
 from sorites.models import gated
 from sorites.supervision import Sampled
 from sorites.tasks import Parity
 from sorites.training import AdamW, Evaluation, Run, log_icot, stages, train, use_compilation_cache
 
 use_compilation_cache()
+collect_rarely()
 
 
 def pytest_configure(config):

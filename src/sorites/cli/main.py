@@ -170,11 +170,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.overrides = overrides(extra)
         if getattr(options, "seeds", None) is not None:
             options.overrides["seeds"] = options.seeds
-        importlib.import_module(".common", __package__).check_json(options)
+        common = importlib.import_module(".common", __package__)
+        common.check_json(options)
         if options.command in COMPUTE:
             from ..flags import ask_for_soonest
 
             ask_for_soonest()
+            common.collect_rarely()
         command = importlib.import_module(f".{options.command}_command", __package__)
         return command.execute(options)
     except SpecError as refusal:

@@ -17,7 +17,7 @@ from ..errors import require
 from ..flags import accelerated, ask_for_one_thread
 from ..ledger import override, verify
 from ..papers.registry import code
-from .common import all_claims, all_figures, forget_programs, open_store
+from .common import all_claims, all_figures, collect_rarely, forget_programs, open_store
 from .compiling import compiling
 from .figure_command import command, sized
 from .stopping import follow_parent
@@ -90,6 +90,7 @@ _NEWS: list[Any] = []  # in a worker, the queue that it was given: only a proces
 def _begin_worker(news: Any) -> None:
     follow_parent()
     ask_for_one_thread()
+    collect_rarely()
     _NEWS.append(news)
 
 
