@@ -191,10 +191,14 @@ def test_the_work_is_divided_without_loss():
 
 
 def test_there_is_a_process_for_every_core_that_there_is_work_for(monkeypatch):
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(4), raising=False)
-    assert (processes(None), processes(9)) == (4, 9)
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(64), raising=False)
-    assert processes(None) == 6
+    def machine(cores: int, memory: int) -> None:
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(cores), raising=False)
+        monkeypatch.setattr(os, "sysconf", {"SC_PHYS_PAGES": memory, "SC_PAGE_SIZE": 2**30}.get, raising=False)
+
+    for cores, memory, wanted in ((4, 64, 4), (64, 64, 6), (8, 8, 2), (2, 1, 1)):
+        machine(cores, memory)
+        assert (processes(None), processes(9)) == (wanted, 9)
+    machine(64, 64)
     monkeypatch.setattr("sorites.cli.reproducing.accelerated", lambda: True)
     assert (processes(None), processes(2)) == (1, 2)
 

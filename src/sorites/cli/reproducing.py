@@ -24,15 +24,17 @@ from .stopping import follow_parent
 
 TICK = 0.5  # seconds between two words about what is running
 MOST = 6  # processes: more would wait for the longest unit
+ROOM = 3 * 2**30  # bytes of memory for each; up to 1.8 x 2^30 were taken
 # started, noted or finished; an id; nothing, a note, or (record, outcome, seconds, compiling)
 News = tuple[str, str, Any]
 Tell = Callable[[News], None]
 
 
 def processes(asked: int | None) -> int:
-    """As many as asked for, or one for every core that there is work for; an accelerator is for one."""
+    """As many as asked for, or one for every core that there is work and memory for; an accelerator is for one."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    jobs = (1 if accelerated() else min(MOST, cores)) if asked is None else asked
+    fitting = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // ROOM if hasattr(os, "sysconf") else cores
+    jobs = (1 if accelerated() else max(1, min(MOST, cores, fitting))) if asked is None else asked
     require(jobs >= 1, f"work needs at least one process: jobs={jobs}; use 1 or more")
     return jobs
 
