@@ -259,12 +259,51 @@ def test_descents_that_are_no_run():
         assert told in TOLD
 
 
+def test_processes_side_by_side():
+    found = record("compilation-cpu")
+    one = found["one thread each"]
+    for way, words in {
+        "a thread for every core": "with a thread for every core",
+        "each process held to a core of its own": "with each process held to a core of its own",
+        "NPROC=1": "with one thread each",
+    }.items():
+        sums = [f"{sum(each):.1f}" for each in one[f"seconds of processor of each figure, {way}"]]
+        assert f"{' and '.join(sums)} {'s of processor ' if way.startswith('a ') else ''}{words}" in TOLD
+    alone = one["alone, seconds"]
+    two, single = (", ".join(map(str, alone[way])) for way in ("two threads", "one core"))
+    assert f"{', '.join(alone['figures'])} alone took {two} s with two threads and {single} with one core" in TOLD
+    now, before = (
+        found[f"reproduce, two processes, {way}"]["seconds"] / 60
+        for way in ("one thread each", "a thread for every core")
+    )
+    assert f"a process for every core, {now:.0f} minutes on two." in (ROOT / "README.md").read_text()
+    assert f"from cold {now:.1f} minutes on two cores instead of {before:.1f}" in (ROOT / "CHANGELOG.md").read_text()
+    pairs = ", ".join(f"{after} instead of {before}" for before, after in found["garbage looked for rarely"]["pairs"])
+    assert f"with their programs on disk {pairs} s of processor" in TOLD
+
+
+def test_the_search_for_products():
+    found = DEEP["choice of products"]
+    for way, words in {
+        "as it is": "as it is {};",
+        "no check of what the search for products finds (xla_gpu_autotune_level=2)": "level=2`) {};",
+        "four candidates a product (xla_gpu_autotune_max_solutions=4)": "four candidates a product {};",
+        "no command buffers (xla_gpu_enable_command_buffer=)": "without command buffers {};",
+    }.items():
+        assert words.format(", ".join(map(str, found["first result, s"][way]))) in TOLD
+    rows = {row["what"]: row["sequences per second, twice"] for row in found["others"]}
+    for kind in ("four layers, bf16, no check of", "four layers, TF32, level 2"):
+        [after] = [pace for name, pace in rows.items() if name.startswith(kind)]
+        before = rows[f"{kind[:17].rstrip(' ,')}, as it is"]
+        assert "{:,} and {:,} beside {:,} and {:,}".format(*after, *before) in TOLD
+
+
 def test_verify_and_reproduce_from_cold():
     found = record("compilation-cpu")
     for row in found["verify, two processes"].values():
         cells = [row["seconds"], row["seconds of processor"] / 60, row["of which compilation"]]
         assert f"| {cells[0]:.0f} | {cells[1]:.1f} | {cells[2]:.0f} |" in TOLD
-    for when in ("", ", later"):
+    for when in ("", ", later", ", a thread for every core", ", one thread each"):
         whole = found[f"reproduce, two processes{when}"]
         told = f"{whole['seconds'] / 60:.1f} minutes, {whole['seconds of processor'] / 60:.1f} of processor"
         worked = whole["seconds that the two processes worked"] / 60
