@@ -26,8 +26,8 @@ def ask_for_soonest() -> None:
 
 
 def ask_for_one_thread() -> None:
-    """Of a process that works beside others: with a thread for every core each of them took a fifth longer, waiting for
-    the others' (docs/bench.md). XLA asks when it opens the processor, and some products are summed in another order."""
+    """Of a process that works beside others: with a thread for every core each of them took a quarter longer
+    (docs/bench.md). XLA asks when it opens the processor; some products are then summed in another order."""
     os.environ.setdefault("NPROC", "1")
 
 
