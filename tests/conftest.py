@@ -8,10 +8,11 @@ workers of pytest-xdist.
 
 import os
 
-from sorites.flags import ask_for_one_thread, soonest
+from sorites.flags import OURS, ask_for_one_thread, soonest
 
 # Few steps are run and many programs compiled, trainings too: leave out what makes kernels fast but slow to make.
-os.environ.setdefault("XLA_FLAGS", soonest())
+if os.environ["XLA_FLAGS"] == os.environ.pop(OURS, None):  # nobody has asked for anything: not as the command line asks
+    os.environ["XLA_FLAGS"] = soonest()
 if "PYTEST_XDIST_WORKER" in os.environ:
     ask_for_one_thread()
 

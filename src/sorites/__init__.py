@@ -7,6 +7,10 @@ that the command line answers at once; `__init__.pyi` tells editors and type che
 import importlib
 from typing import Any
 
+from .flags import ask_for_rolled_loops
+
+ask_for_rolled_loops()  # before JAX opens the processor
+
 _HOMES = {
     "errors": "SpecError",
     "tasks": "AbstractTask Action Alphabet Boolean Chain Composition Gate Layout Lego Parity Sequences action_named",

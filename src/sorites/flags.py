@@ -1,28 +1,39 @@
-"""What the command line asks of XLA: programs that run once, and most do, are made as soon as can be.
-
-That takes a quarter to a half of the time (docs/bench.md). What runs long, a training above all, is compiled well all
-the same (`training/compiler.py`).
+"""What is asked of XLA. Of every process that imports sorites: loops as they stand, which saves a fifth of a
+compilation and costs a training nothing. Of the command line's: programs that run once, and most do, are made as soon
+as can be, in a quarter to a half of the time; what runs long, a training above all, is compiled well all the same
+(`training/compiler.py`). Measured in docs/bench.md.
 """
 
 import os
-from importlib.metadata import entry_points, version
-from importlib.util import find_spec
 
-OURS = "SORITES_XLA_FLAGS"  # what the command line asked for, also of the processes that it begins
+OURS = "SORITES_XLA_FLAGS"  # what we asked for, also of the processes that the command line begins
+ROLLED = "--xla_backend_extra_options=xla_cpu_disable_loop_unrolling"  # a compiler that does not know it looks past it
+
+
+def ask_for_rolled_loops() -> None:
+    """Unless somebody has asked for something else, or we have. XLA reads it before its first program."""
+    if "XLA_FLAGS" not in os.environ:
+        os.environ["XLA_FLAGS"] = os.environ[OURS] = ROLLED
 
 
 def soonest() -> str:
     """As XLA_FLAGS; an unknown flag ends the process, and from 0.11 on jax does not know the last two."""
+    from importlib.metadata import version
+
     flags = ["backend_optimization_level=0"]
     if [int(part) for part in version("jax").split(".")[:2]] < [0, 11]:
         flags += ["cpu_use_fusion_emitters=false", "cpu_parallel_codegen_split_count=1"]
-    return " ".join(f"--xla_{flag}" for flag in flags)
+    return " ".join([ROLLED, *(f"--xla_{flag}" for flag in flags)])
 
 
 def ask_for_soonest() -> None:
     """Unless somebody has asked for something else, or an accelerator is there, whose compiler works otherwise."""
-    if "XLA_FLAGS" not in os.environ and not accelerated():
+    if ("XLA_FLAGS" not in os.environ or os.environ["XLA_FLAGS"] == os.environ.get(OURS)) and not accelerated():
         os.environ["XLA_FLAGS"] = os.environ[OURS] = soonest()
+
+
+def asked_for_soonest() -> bool:
+    return "_level=0" in os.environ.get(OURS, "")
 
 
 def ask_for_one_thread() -> None:
@@ -33,10 +44,13 @@ def ask_for_one_thread() -> None:
 
 def accelerated() -> bool:
     """Whether there is a plug-in of JAX; asked without JAX, for whose first computation the flags must be set."""
+    from importlib.metadata import entry_points
+    from importlib.util import find_spec
+
     return bool(entry_points(group="jax_plugins")) or any(map(find_spec, ("jax_plugins", "libtpu")))
 
 
 def asked_by_others() -> str:
-    """What is in XLA_FLAGS and was not put there by the command line."""
+    """What is in XLA_FLAGS and was not put there by us."""
     ours = os.environ.get(OURS, "").split()
     return " ".join(flag for flag in os.environ.get("XLA_FLAGS", "").split() if flag not in ours)

@@ -76,7 +76,8 @@ def named(model):
 
 
 @pytest.mark.parametrize(
-    ("layers", "heads", "length", "asked"), [(1, 1, 9, 6), (1, 4, 7, 6), (2, 2, 9, 5), (2, 2, 9, 3), (3, 1, 6, 5)]
+    ("layers", "heads", "length", "asked"),
+    [(1, 1, 9, 6), (1, 1, 9, 8), (1, 4, 7, 6), (2, 2, 9, 5), (2, 2, 9, 3), (3, 1, 6, 5)],
 )
 @in_float64
 def test_reduced_equals_literal(layers, heads, length, asked):

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from sorites.flags import OURS, accelerated, ask_for_soonest, asked_by_others, soonest
+from sorites.flags import OURS, ROLLED, accelerated, ask_for_rolled_loops, ask_for_soonest, asked_by_others, soonest
 from sorites.models import decoder, gpt, positional
 from sorites.probes import Loss, Outcome
 from sorites.supervision import Sampled, teacher_forcing
@@ -57,8 +57,20 @@ def nothing_set(monkeypatch):
         del os.environ[name]
 
 
+def test_whoever_imports_asks_for_loops_as_they_stand(told, nothing_set, monkeypatch):
+    ask_for_rolled_loops()
+    assert (os.environ["XLA_FLAGS"], os.environ[OURS], asked_by_others()) == (ROLLED, ROLLED, "")
+    compiler.program(len, "cpu", soon=False)
+    assert told == [(len, ())]  # as the compiler does by itself
+    monkeypatch.setenv("XLA_FLAGS", "--xla_dump_to=there")  # somebody has asked for something else
+    ask_for_rolled_loops()
+    ask_for_soonest()
+    assert os.environ["XLA_FLAGS"] == "--xla_dump_to=there"
+
+
 @known
 def test_what_runs_long_is_compiled_well_whatever_the_command_line_asks(told, nothing_set, monkeypatch):
+    ask_for_rolled_loops()
     ask_for_soonest()
     assert os.environ["XLA_FLAGS"] == soonest() == os.environ[OURS]
     compiler.program(len, "cpu", soon=False)
@@ -79,9 +91,10 @@ def test_the_command_line_asks_for_nothing_where_somebody_has(nothing_set, monke
 
 
 def test_the_command_line_asks_for_nothing_where_an_accelerator_is(nothing_set, monkeypatch):
-    monkeypatch.setattr("sorites.flags.entry_points", lambda group: [group])
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [group])
+    ask_for_rolled_loops()
     ask_for_soonest()
-    assert "XLA_FLAGS" not in os.environ
+    assert os.environ["XLA_FLAGS"] == ROLLED  # which is for the processor's programs alone
 
 
 THREADS = """
@@ -140,8 +153,8 @@ def test_a_function_that_runs_long_is_a_program(way):
 
 
 PROGRAM = """
-from sorites.flags import OURS, accelerated, ask_for_soonest
-import os, sys
+from sorites.flags import ask_for_soonest, asked_for_soonest
+import sys
 if sys.argv[1] == "asked":
     ask_for_soonest()
 import hashlib, jax, numpy as np
@@ -153,7 +166,7 @@ task = Parity(bits=6, sparsity=2)
 taught = [teacher_forcing(task.layout)]
 run = Run(gated(task), stages(task, taught, Sampled(64), AdamW(rate=0.3), 20, Evaluation(int(sys.argv[2]), 32)))
 models = train(run, range(2)).models
-assert (OURS in os.environ) == (sys.argv[1] == "asked")
+assert asked_for_soonest() == (sys.argv[1] == "asked")
 print(hashlib.sha256(b"".join(np.asarray(leaf).tobytes() for leaf in jax.tree.leaves(models))).hexdigest())
 """
 

@@ -68,8 +68,10 @@ def reduced(
         x, attention = layer(model, block, x, first, compute)
         maps.append(attention)
         x = between(x, compute) if number < last else x
-        x = x + _fed(block, x.reshape(-1, x.shape[-1]), compute).reshape(x.shape)  # faster over rows, on a CPU
-    return model.final(x.astype(model.tokens.dtype)) @ model.tokens.T, tuple(maps)
+        rows = x.reshape(-1, x.shape[-1])  # faster so, on a CPU
+        x = (rows + _fed(block, rows, compute)).reshape(x.shape)
+    logits = model.final(x.reshape(-1, x.shape[-1]).astype(model.tokens.dtype)) @ model.tokens.T
+    return logits.reshape(*x.shape[:2], -1), tuple(maps)
 
 
 def _fed(block: Block, x: Float[Array, "row width"], compute) -> Float[Array, "row width"]:
@@ -113,33 +115,32 @@ def _layer_of_tokens(
 
 def _layer_of_bits(model: Network, block: Block, bits: Array, first: int, compute) -> tuple[Array, Array]:
     """Attention from tables over (position, bit)."""
-    heads, length = model.architecture.heads, bits.shape[1]
+    heads, (batch, length) = model.architecture.heads, bits.shape
+    one = length - first == 1  # query is no axis of its own: sums around an axis of length 1 are slow on a CPU
     stream = model.tokens[None] + model.positions[:length, None]  # [position, bit, width]
     split = block.project(block.first(stream), compute).reshape(length, 2, 3, heads, -1)
     query, key, value = split[first:, :, 0], split[:, :, 1], split[:, :, 2]
-    table = jnp.einsum("qahd,jbhd->hqajb", query, key) / np.sqrt(query.shape[-1]).astype(bits.dtype)
-    still, turned = table[..., 0], table[..., 1] - table[..., 0]  # what a key of bit 0 scores, and what bit 1 adds
-    own = bits[:, None, first:, None] > 0
-    seen = bits[:, None, None, :]
-    scores = jnp.where(
-        own,
-        still[None, :, :, 1] + seen * turned[None, :, :, 1],
-        still[None, :, :, 0] + seen * turned[None, :, :, 0],
-    )
-    attention = causal_softmax(scores, first)
-    weights = jnp.concatenate([attention, attention * seen], axis=-1)  # over 2T table rows
+    table = jnp.einsum("qahd,jbhd->bahqj", query, key) / np.sqrt(query.shape[-1]).astype(bits.dtype)
+    asking, seen = bits[:, None, first:, None], bits[:, None, None]
+    if one:
+        table, asking, seen = (each.squeeze(-2) for each in (table, asking, seen))
+    still, turned = table[0, :, None], (table[1] - table[0])[:, None]  # what a key of bit 0 scores, what bit 1 adds
+    scores = jnp.where(asking > 0, still[1] + seen * turned[1], still[0] + seen * turned[0])
+    attention = causal_softmax(scores.reshape(batch, heads, -1, length), first)
+    weights = jnp.concatenate([attention, attention * bits[:, None, None]], axis=-1)  # over 2T table rows
     rows = jnp.concatenate([value[:, 0], value[:, 1] - value[:, 0]])  # [2T, head, dim]
     if (heads - 1) * 2 * length < model.architecture.width:  # fewer products with the output map in the table
         out = block.out.weight.reshape(heads, -1, block.out.weight.shape[1])
         rows = jnp.einsum("jhd,hdw->hjw", rows, out).reshape(heads * 2 * length, -1)
-        spread = jnp.moveaxis(weights, 1, 2).reshape(len(bits), length - first, -1)
-        mixed = product(spread, rows, compute)
+        mixed = product(jnp.moveaxis(weights, 1, 2).reshape(batch * (length - first), -1), rows, compute)
         mixed = mixed + along(block.out.bias, mixed)
     else:
         mixed = jnp.einsum("bhqj,jhd->bqhd", weights, rows)
-        mixed = block.out(mixed.reshape(*mixed.shape[:2], -1), compute)
-    held = stream[first:, 0][None] + bits[:, first:, None] * (stream[first:, 1] - stream[first:, 0])[None]
-    return held + mixed, attention
+        mixed = block.out(mixed.reshape(batch * (length - first), -1), compute)
+    zero, bit = stream[first:, 0][None], bits[:, first:, None]
+    turn = stream[first:, 1][None] - zero
+    held = zero[:, 0] + bit[:, 0] * turn[:, 0] if one else zero + bit * turn
+    return (held.reshape(mixed.shape) + mixed).reshape(batch, length - first, -1), attention
 
 
 def _shared_layers(model: Network, bits: Array, shared: Beginnings, compute) -> Float[Array, "row width"]:

@@ -2,7 +2,6 @@
 what the command line puts there is for all other programs."""
 
 import functools
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -11,7 +10,7 @@ from typing import Any
 import equinox as eqx
 import jax
 
-from ..flags import OURS, asked_by_others
+from ..flags import asked_by_others, asked_for_soonest
 
 # About half of the compilation. Weights of new members, and of models that say so, are the same to the bit and train
 # as fast; others round otherwise, and train up to 1.8 times as long (docs/bench.md): taken where steps are few, and for
@@ -28,7 +27,7 @@ GPU = (("xla_gpu_enable_triton_gemm", False),)
 
 def program(function: Callable, backend: str, soon: bool, donate: str = "none") -> Any:
     """The function, compiled for that backend when it is called."""
-    said, cpu = asked_by_others(), SOON if soon else WELL if OURS in os.environ else ()
+    said, cpu = asked_by_others(), SOON if soon else WELL if asked_for_soonest() else ()
     wanted = {"gpu": GPU, "cpu": cpu}.get(backend, ())
     return _program(function, donate, tuple(each for each in wanted if each[0] not in said and _known(*each)))
 
