@@ -79,6 +79,7 @@ def draw_sentence(
     """One sentence of D^L; only the first `actions` rows and `values` columns of the table are used."""
     names, moves, start = jax.random.split(key, 3)
     order = jax.lax.top_k(jax.random.uniform(names, (variables,)), length + 1)[1]  # without replacement
+    order = jax.lax.optimization_barrier(order)  # whole: if only parts of it are read, a CPU sorts all the names
     taken = jax.random.randint(moves, (length,), 0, actions)
     return Sentences(order, taken, chained(table, taken, jax.random.randint(start, (), 0, values)))
 
