@@ -27,7 +27,7 @@ if os.environ.get("SHAPES") != "unchecked":
 
 import pytest
 
-from sorites.cli.common import collect_rarely
+from sorites.garbage import collect_rarely
 from sorites.models import gated
 from sorites.supervision import Sampled
 from sorites.tasks import Parity

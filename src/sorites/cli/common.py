@@ -1,7 +1,6 @@
 """What the commands share: look-ups that suggest the nearest name, output, progress."""
 
 import difflib
-import gc
 import json
 import os
 import sys
@@ -21,12 +20,6 @@ def nearest(kind: str, name: str, known: Iterable[str]) -> SpecError:
     guess = [each for each in known if each.lower() in folded]
     hint = f"did you mean {guess[0]!r}?" if guess else f"use one of {', '.join(known)}"
     return SpecError(f"there is no {kind} {name!r}; {hint}")
-
-
-def collect_rarely() -> None:
-    """Tracing makes many objects, and little of it is garbage: with Python's own thresholds claims whose programs are
-    on disk took 7 to 10 % longer, looking for it (docs/bench.md)."""
-    gc.set_threshold(100_000, 20, 100)
 
 
 def forget_programs() -> None:

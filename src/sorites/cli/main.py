@@ -174,9 +174,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         common.check_json(options)
         if options.command in COMPUTE:
             from ..flags import ask_for_soonest
+            from ..garbage import collect_rarely
 
             ask_for_soonest()
-            common.collect_rarely()
+            collect_rarely()
         command = importlib.import_module(f".{options.command}_command", __package__)
         return command.execute(options)
     except SpecError as refusal:

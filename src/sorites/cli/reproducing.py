@@ -15,9 +15,10 @@ from typing import Any
 
 from ..errors import require
 from ..flags import accelerated, ask_for_one_thread
+from ..garbage import collect_rarely
 from ..ledger import override, verify
 from ..papers.registry import code
-from .common import all_claims, all_figures, collect_rarely, forget_programs, open_store
+from .common import all_claims, all_figures, forget_programs, open_store
 from .compiling import compiling
 from .figure_command import command, sized
 from .stopping import follow_parent

@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Array, Int
 
 from ..errors import require
+from ..garbage import collecting_rarely
 from ..models import AbstractModel
 from . import compiler
 from .cache import use_compilation_cache
@@ -54,6 +55,7 @@ class Trained:
         return take(self.secrets, index)
 
 
+@collecting_rarely()
 def train(
     runs: Run | Sequence[Run],
     seeds: Sequence[int],

@@ -1,0 +1,24 @@
+"""Tracing makes many objects, and little of it is garbage: with the usual thresholds it takes 5 to 10 % longer, looking
+for it (docs/bench.md)."""
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+RARELY = (100_000, 20, 100)
+
+
+def collect_rarely() -> None:
+    """In all of the process."""
+    gc.set_threshold(*RARELY)
+
+
+@contextmanager
+def collecting_rarely() -> Iterator[None]:
+    """For a while; also of use as a decorator."""
+    before = gc.get_threshold()
+    gc.set_threshold(*RARELY)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
