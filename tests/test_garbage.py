@@ -24,9 +24,13 @@ def usual():
 
 
 def test_thresholds_come_back(usual):
-    with pytest.raises(ZeroDivisionError), collecting_rarely():
+    @collecting_rarely()
+    def fails():
         assert gc.get_threshold() == RARELY
         raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fails()
     assert gc.get_threshold() == OFTEN
 
 
