@@ -1,6 +1,6 @@
 """Strict tests: shapes are checked, rank promotion raises, warnings are errors.
 
-Everything that must happen before jax or sorites is imported happens here, so it also holds in the
+Everything that must happen before jax makes a program happens here, so it also holds in the
 workers of pytest-xdist.
 """
 

@@ -272,14 +272,59 @@ def test_processes_side_by_side():
     alone = one["alone, seconds"]
     two, single = (", ".join(map(str, alone[way])) for way in ("two threads", "one core"))
     assert f"{', '.join(alone['figures'])} alone took {two} s with two threads and {single} with one core" in TOLD
-    now, before = (
-        found[f"reproduce, two processes, {way}"]["seconds"] / 60
-        for way in ("one thread each", "a thread for every core")
-    )
-    assert f"a process for every core, {now:.0f} minutes on two." in (ROOT / "README.md").read_text()
-    assert f"from cold {now:.1f} minutes on two cores instead of {before:.1f}" in (ROOT / "CHANGELOG.md").read_text()
+    ways = ("one thread each", "a thread for every core", "loops as they stand", "loops as they stand, before")
+    minutes = [found[f"reproduce, two processes, {way}"]["seconds"] / 60 for way in ways]
+    assert f"a process for every core, {minutes[2]:.0f} minutes on two." in (ROOT / "README.md").read_text()
+    for now, before in (minutes[:2], minutes[2:]):
+        told = f"from cold {now:.1f} minutes on two cores instead of {before:.1f}"
+        assert told in (ROOT / "CHANGELOG.md").read_text()
     pairs = ", ".join(f"{after} instead of {before}" for before, after in found["garbage looked for rarely"]["pairs"])
     assert f"with their programs on disk {pairs} s of processor" in TOLD
+
+
+def test_loops_as_they_stand():
+    found = record("compilation-cpu")["loops as they stand"]
+    before, after = found["unrolled"], found["as they stand"]
+    assert "compile in " + ", ".join(f"{after[k][0]:.1f} instead of {before[k][0]:.1f}" for k in before) in TOLD
+    assert "and train in " + ", ".join(f"{after[k][1]:.2f} and {before[k][1]:.2f}" for k in before) in TOLD
+    [figures] = [value for name, value in found.items() if name.startswith("figures with programs on disk")]
+    for name, ((one, two), (third, fourth)) in figures.items():
+        assert f"{name} {third} and {fourth} instead of {one} and {two}" in TOLD
+    [claims] = [value for name, value in found.items() if name.startswith("sixteen claims")]
+    assert sum(len(re.split(", | and ", names)) for names in claims) == 16
+    pairs = " and ".join(f"{after:.0f} instead of {before:.0f}" for before, after in claims.values())
+    assert f"eight in a process: {pairs} s." in TOLD
+    [others] = [value for name, value in found.items() if name.startswith("others")]
+    assert ", ".join(f"{name} {made:.2f} and {ran:.2f}" for name, (made, ran) in others.items()) in TOLD
+
+
+def test_one_query():
+    found = record("compilation-cpu")["one query"]
+    for what, pairs in found["trainings"].items():
+        told = ", ".join(f"{after:.2f} instead of {before:.2f}" for before, after in pairs)
+        assert f"{'without the chain' if what.endswith('without') else 'with it'} {told}" in TOLD
+    slope, tables, sums = found["kernels of a step before, batch 128, us"].values()
+    told = (
+        f"takes {slope:.0f} us for softmax's slope over 128 x 4 x 1 x 21 numbers, {tables[0]:.0f} and {tables[1]:.0f}"
+    )
+    assert f"{told} for that of the table of scores, {sums[0]:.0f} and {sums[1]:.0f} for sums" in TOLD
+    every, few = found["LEGO's names, us a step"].values()
+    assert f"{few:.0f} instead of {every:.0f} us a step" in TOLD
+    [first] = [value for name, value in found.items() if name.startswith("a first result")]
+    assert ", ".join(f"{after:.1f} instead of {before:.1f}" for before, after in first) + " s of processor." in TOLD
+
+
+def test_rows_and_a_first_result_again():
+    """Every number of the paragraph is one of the record, and the machine's own."""
+    told = TOLD.split("**Rows, and a first result again**")[1].split("**LEGO's step on the H200**")[0]
+    rows = DEEP["one query"]["rows"]
+    paces = ["{:,} and {:,}".format(*row["sequences per second, twice"]) for row in rows if len(row) > 5]
+    assert all(pace in told for pace in paces)
+    assert len(re.findall(r"[\d,]{6,} and [\d,]{6,}", told)) == len(paces)
+    firsts = {(row["machine"], row["what"]): row["first result, s"] for row in rows}
+    for machine in "KLM":
+        again = [firsts.get((machine, f"four layers, bf16{which}")) for which in ("", ", again", ", once more")]
+        assert all(str(each) in told for each in again if each is not None)
 
 
 def test_the_search_for_products():
@@ -303,8 +348,9 @@ def test_verify_and_reproduce_from_cold():
     for row in found["verify, two processes"].values():
         cells = [row["seconds"], row["seconds of processor"] / 60, row["of which compilation"]]
         assert f"| {cells[0]:.0f} | {cells[1]:.1f} | {cells[2]:.0f} |" in TOLD
-    for when in ("", ", later", ", a thread for every core", ", one thread each"):
-        whole = found[f"reproduce, two processes{when}"]
+    for when, whole in found.items():
+        if not when.startswith("reproduce, two processes"):
+            continue
         told = f"{whole['seconds'] / 60:.1f} minutes, {whole['seconds of processor'] / 60:.1f} of processor"
         worked = whole["seconds that the two processes worked"] / 60
         assert f"{told}; {whole['of which compilation'] / 60:.1f} of the {worked:.1f} minutes" in TOLD

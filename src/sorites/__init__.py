@@ -7,9 +7,9 @@ that the command line answers at once; `__init__.pyi` tells editors and type che
 import importlib
 from typing import Any
 
-from .flags import ask_for_rolled_loops
+from .flags import ask_for_loops_as_they_stand
 
-ask_for_rolled_loops()  # before JAX opens the processor
+ask_for_loops_as_they_stand()  # before JAX opens the processor
 
 _HOMES = {
     "errors": "SpecError",

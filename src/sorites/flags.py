@@ -6,24 +6,26 @@ as can be, in a quarter to a half of the time; what runs long, a training above 
 
 import os
 
-OURS = "SORITES_XLA_FLAGS"  # what we asked for, also of the processes that the command line begins
-ROLLED = "--xla_backend_extra_options=xla_cpu_disable_loop_unrolling"  # a compiler that does not know it looks past it
+OURS = "SORITES_XLA_FLAGS"  # what we asked for, also of the processes that we begin
+LOOPS = "--xla_backend_extra_options=xla_cpu_disable_loop_unrolling"  # a compiler that does not know it looks past it
+LEVEL = "backend_optimization_level=0"
 
 
-def ask_for_rolled_loops() -> None:
-    """Unless somebody has asked for something else, or we have. XLA reads it before its first program."""
+def ask_for_loops_as_they_stand() -> None:
+    """Unless somebody has asked for something else, or we have. XLA reads it once, before its first program: where that
+    was made before sorites was imported, loops are written out as usual, and last digits may differ."""
     if "XLA_FLAGS" not in os.environ:
-        os.environ["XLA_FLAGS"] = os.environ[OURS] = ROLLED
+        os.environ["XLA_FLAGS"] = os.environ[OURS] = LOOPS
 
 
 def soonest() -> str:
     """As XLA_FLAGS; an unknown flag ends the process, and from 0.11 on jax does not know the last two."""
     from importlib.metadata import version
 
-    flags = ["backend_optimization_level=0"]
+    flags = [LEVEL]
     if [int(part) for part in version("jax").split(".")[:2]] < [0, 11]:
         flags += ["cpu_use_fusion_emitters=false", "cpu_parallel_codegen_split_count=1"]
-    return " ".join([ROLLED, *(f"--xla_{flag}" for flag in flags)])
+    return " ".join([LOOPS, *(f"--xla_{flag}" for flag in flags)])
 
 
 def ask_for_soonest() -> None:
@@ -33,7 +35,7 @@ def ask_for_soonest() -> None:
 
 
 def asked_for_soonest() -> bool:
-    return "_level=0" in os.environ.get(OURS, "")
+    return LEVEL in os.environ.get(OURS, "")
 
 
 def ask_for_one_thread() -> None:

@@ -15,8 +15,11 @@ def collect_rarely() -> None:
 
 @contextmanager
 def collecting_rarely() -> Iterator[None]:
-    """For a while; also of use as a decorator."""
+    """For a while; also of use as a decorator. Whoever looks as rarely, or not at all, does so already."""
     before = gc.get_threshold()
+    if not 0 < before[0] < RARELY[0]:
+        yield
+        return
     gc.set_threshold(*RARELY)
     try:
         yield

@@ -11,7 +11,15 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from sorites.flags import OURS, ROLLED, accelerated, ask_for_rolled_loops, ask_for_soonest, asked_by_others, soonest
+from sorites.flags import (
+    LOOPS,
+    OURS,
+    accelerated,
+    ask_for_loops_as_they_stand,
+    ask_for_soonest,
+    asked_by_others,
+    soonest,
+)
 from sorites.models import decoder, gpt, positional
 from sorites.probes import Loss, Outcome
 from sorites.supervision import Sampled, teacher_forcing
@@ -58,19 +66,19 @@ def nothing_set(monkeypatch):
 
 
 def test_whoever_imports_asks_for_loops_as_they_stand(told, nothing_set, monkeypatch):
-    ask_for_rolled_loops()
-    assert (os.environ["XLA_FLAGS"], os.environ[OURS], asked_by_others()) == (ROLLED, ROLLED, "")
+    ask_for_loops_as_they_stand()
+    assert (os.environ["XLA_FLAGS"], os.environ[OURS], asked_by_others()) == (LOOPS, LOOPS, "")
     compiler.program(len, "cpu", soon=False)
-    assert told == [(len, ())]  # as the compiler does by itself
+    assert told == [(len, ())]  # nothing but that
     monkeypatch.setenv("XLA_FLAGS", "--xla_dump_to=there")  # somebody has asked for something else
-    ask_for_rolled_loops()
+    ask_for_loops_as_they_stand()
     ask_for_soonest()
     assert os.environ["XLA_FLAGS"] == "--xla_dump_to=there"
 
 
 @known
 def test_what_runs_long_is_compiled_well_whatever_the_command_line_asks(told, nothing_set, monkeypatch):
-    ask_for_rolled_loops()
+    ask_for_loops_as_they_stand()
     ask_for_soonest()
     assert os.environ["XLA_FLAGS"] == soonest() == os.environ[OURS]
     compiler.program(len, "cpu", soon=False)
@@ -92,9 +100,9 @@ def test_the_command_line_asks_for_nothing_where_somebody_has(nothing_set, monke
 
 def test_the_command_line_asks_for_nothing_where_an_accelerator_is(nothing_set, monkeypatch):
     monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [group])
-    ask_for_rolled_loops()
+    ask_for_loops_as_they_stand()
     ask_for_soonest()
-    assert os.environ["XLA_FLAGS"] == ROLLED  # which is for the processor's programs alone
+    assert os.environ["XLA_FLAGS"] == LOOPS  # which is for the processor's programs alone
 
 
 THREADS = """
@@ -175,7 +183,8 @@ print(hashlib.sha256(b"".join(np.asarray(leaf).tobytes() for leaf in jax.tree.le
 @pytest.mark.skipif(accelerated(), reason="the command line asks for nothing there")
 @pytest.mark.parametrize("every", [1, 5])
 def test_a_training_is_the_same_to_the_bit_whoever_asks(tmp_path, every):
-    """In the command line's processes and in anybody's, compiled well or, where every step is looked at, soon."""
+    """In the command line's processes and in those of whoever imports sorites, compiled well or, where every step is
+    looked at, soon."""
     bare = {name: value for name, value in os.environ.items() if name not in ("XLA_FLAGS", OURS)}
     bare["SORITES_CACHE"] = str(tmp_path)
     told = []

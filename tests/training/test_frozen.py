@@ -3,7 +3,7 @@ are the same, and histories of the Boolean trainings are unchanged under a table
 
 tests/frozen holds what commit e293822 made. On the machine that made it, and with optimisation as users have it, the
 GPT's updates and all histories are equal to the last bit (`SORITES_BITWISE=1 pytest tests/training/test_frozen.py`,
-without the test suite's XLA_FLAGS); elsewhere products may be summed in another order.
+with XLA_FLAGS empty); elsewhere products may be summed in another order.
 """
 
 import dataclasses

@@ -120,12 +120,16 @@ def _layer_of_bits(model: Network, block: Block, bits: Array, first: int, comput
     stream = model.tokens[None] + model.positions[:length, None]  # [position, bit, width]
     split = block.project(block.first(stream), compute).reshape(length, 2, 3, heads, -1)
     query, key, value = split[first:, :, 0], split[:, :, 1], split[:, :, 2]
-    table = jnp.einsum("qahd,jbhd->bahqj", query, key) / np.sqrt(query.shape[-1]).astype(bits.dtype)
+    table = jnp.einsum("qahd,jbhd->hqajb", query, key) / np.sqrt(query.shape[-1]).astype(bits.dtype)
     asking, seen = bits[:, None, first:, None], bits[:, None, None]
     if one:
-        table, asking, seen = (each.squeeze(-2) for each in (table, asking, seen))
-    still, turned = table[0, :, None], (table[1] - table[0])[:, None]  # what a key of bit 0 scores, what bit 1 adds
-    scores = jnp.where(asking > 0, still[1] + seen * turned[1], still[0] + seen * turned[0])
+        table, asking, seen = table[:, 0], asking[:, :, 0], seen[:, :, 0]
+    still, turned = table[None, ..., 0], (table[..., 1] - table[..., 0])[None]  # bit 0 of a key, and what bit 1 adds
+    scores = jnp.where(
+        asking > 0,
+        still[..., 1, :] + seen * turned[..., 1, :],
+        still[..., 0, :] + seen * turned[..., 0, :],
+    )
     attention = causal_softmax(scores.reshape(batch, heads, -1, length), first)
     weights = jnp.concatenate([attention, attention * bits[:, None, None]], axis=-1)  # over 2T table rows
     rows = jnp.concatenate([value[:, 0], value[:, 1] - value[:, 0]])  # [2T, head, dim]

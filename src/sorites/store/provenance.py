@@ -3,6 +3,7 @@
 import datetime
 import functools
 import importlib.metadata
+import os
 import platform
 import subprocess
 from typing import Any
@@ -28,6 +29,7 @@ def provenance(seconds: float | None = None) -> dict[str, Any]:
             "kind": devices[0].device_kind,
             "count": len(devices),
         },
+        "flags": os.environ.get("XLA_FLAGS", ""),
         "commit": commit(),
         "source": SOURCE,
     }

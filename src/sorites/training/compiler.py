@@ -1,5 +1,5 @@
 """How programs are compiled: well, or soon where that costs nothing. Whoever sets an option in XLA_FLAGS decides it;
-what the command line puts there is for all other programs."""
+of what we put there, loops as they stand are for all programs, the rest for those that run once."""
 
 import functools
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ from ..flags import asked_by_others, asked_for_soonest
 # as fast; others round otherwise, and train up to 1.8 times as long (docs/bench.md): taken where steps are few, and for
 # descents that are no Run and, so compiled, take as long.
 SOON = (("xla_backend_optimization_level", 1), ("xla_cpu_use_fusion_emitters", False))
-WELL = (  # as the compiler does by itself
+WELL = (  # as the compiler does by itself, but for loops
     ("xla_backend_optimization_level", 3),
     ("xla_cpu_use_fusion_emitters", True),
     ("xla_cpu_parallel_codegen_split_count", 32),

@@ -45,7 +45,7 @@ def _fitting(run: Run, members: int, lanes: str) -> str:
     said = f"{one / 2**30:,.2f} GiB each, {room / 2**30:,.2f} GiB are free"
     require(one <= room, f"a member and its batch fit into memory: {said}; use a smaller model or batch")
     if lanes == "together":
-        warnings.warn(f"{members} members do not fit side by side ({said}): they run one after another", stacklevel=4)
+        warnings.warn(f"{members} members do not fit side by side ({said}): they run one after another", stacklevel=5)
         return "apart"
     return lanes
 
