@@ -308,6 +308,8 @@ def test_one_query():
         f"takes {slope:.0f} us for softmax's slope over 128 x 4 x 1 x 21 numbers, {tables[0]:.0f} and {tables[1]:.0f}"
     )
     assert f"{told} for that of the table of scores, {sums[0]:.0f} and {sums[1]:.0f} for sums" in TOLD
+    share = 500 * (slope + sum(tables) + sum(sums)) / 1e3 / found["all kernels of 500 steps and 26 evaluations, ms"]
+    assert f"spent {share:.0%} of its time".replace("%", " %") in TOLD
     every, few = found["LEGO's names, us a step"].values()
     assert f"{few:.0f} instead of {every:.0f} us a step" in TOLD
     [first] = [value for name, value in found.items() if name.startswith("a first result")]
@@ -318,7 +320,11 @@ def test_rows_and_a_first_result_again():
     """Every number of the paragraph is one of the record, and the machine's own."""
     told = TOLD.split("**Rows, and a first result again**")[1].split("**LEGO's step on the H200**")[0]
     rows = DEEP["one query"]["rows"]
-    paces = ["{:,} and {:,}".format(*row["sequences per second, twice"]) for row in rows if len(row) > 5]
+    paces = [
+        "{:,} and {:,}".format(*row["sequences per second, twice"])
+        for row in rows
+        if "sequences per second, twice" in row
+    ]
     assert all(pace in told for pace in paces)
     assert len(re.findall(r"[\d,]{6,} and [\d,]{6,}", told)) == len(paces)
     firsts = {(row["machine"], row["what"]): row["first result, s"] for row in rows}

@@ -1,5 +1,5 @@
 """What is asked of XLA. Of every process that imports sorites: loops as they stand, which saves a fifth of a
-compilation and costs a training nothing. Of the command line's: programs that run once, and most do, are made as soon
+compilation and costs a training little. Of the command line's: programs that run once, and most do, are made as soon
 as can be, in a quarter to a half of the time; what runs long, a training above all, is compiled well all the same
 (`training/compiler.py`). Measured in docs/bench.md.
 """
