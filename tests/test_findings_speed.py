@@ -317,7 +317,7 @@ def test_one_query():
 
 
 def test_rows_and_a_first_result_again():
-    """Every number of the paragraph is one of the record, and the machine's own."""
+    """Every pace of the paragraph is one of the record, and so are first results of four layers."""
     told = TOLD.split("**Rows, and a first result again**")[1].split("**LEGO's step on the H200**")[0]
     rows = DEEP["one query"]["rows"]
     paces = [
