@@ -18,6 +18,7 @@ from ..errors import require
 from ..tasks import AbstractTask, Alphabet, Chain, Layout, Lego, draws
 from ..tasks.lego import SLOTS, Vocabulary
 from .base import AbstractModel, Defaults, zeros
+from .network import product
 from .said import Classes
 
 Positions = Literal["none", "learned", "rope", "alibi"]
@@ -170,7 +171,7 @@ class Decoder(AbstractModel):
         return stream * jax.lax.rsqrt(jnp.mean(stream**2, axis=-1, keepdims=True) + 1e-6)
 
     def _heads(self, stream, weight, places, rotate: bool = True):
-        parts = (stream @ weight).reshape(*stream.shape[:-1], self.spec.heads, -1)
+        parts = product(stream, weight).reshape(*stream.shape[:-1], self.spec.heads, -1)
         parts = jnp.swapaxes(parts, -2, -3)  # heads before clauses: attention then needs no transposed copy
         return _rotated(parts, places) if rotate and self.spec.positions == "rope" else parts
 
@@ -196,11 +197,12 @@ class Decoder(AbstractModel):
         hidden = jnp.expand_dims(seen, tuple(range(scores.ndim - 2)))
         attention = jax.nn.softmax(jnp.where(hidden, scores, -1e30), axis=-1)
         pulled = jnp.swapaxes(jnp.einsum("...hqk,...hkp->...hqp", attention, values), -2, -3)
-        stream = self.residual * stream + pulled.reshape(stream.shape) @ self.out
+        stream = self.residual * stream + product(pulled.reshape(stream.shape), self.out)
         bias = jnp.expand_dims(self.up_bias, tuple(range(stream.ndim - 1)))
-        inner = jax.nn.relu(self._scaled(stream) @ self.up + bias)
-        stream = self.residual * stream + inner @ self.down
-        return jnp.tensordot(self._scaled(stream), self.readout, 1), attention
+        inner = jax.nn.relu(product(self._scaled(stream), self.up) + bias)
+        stream = self.residual * stream + product(inner, self.down)
+        logits = product(self._scaled(stream), self.readout.reshape(stream.shape[-1], -1))
+        return logits.reshape(*stream.shape[:-1], *self.readout.shape[1:]), attention
 
     def __call__(
         self, clauses: Int[Array, "*batch clause slot"], whole: bool = False

@@ -14,6 +14,7 @@ from jaxtyping import Array, Float, Int
 
 from .clause import Clause
 from .features import Features
+from .said import first_largest
 
 
 class Masses(NamedTuple):
@@ -116,7 +117,7 @@ def rollout(
             + mass.answer * own_state
             + mass.other_answer * earlier
         )
-        following = jnp.argmax(features.logits(pulled), axis=-1).astype(value.dtype)
+        following = first_largest(features.logits(pulled)).astype(value.dtype)
         return (following, earlier + own_state), following
 
     first = (start, jnp.zeros_like(whole))
