@@ -8,6 +8,7 @@ import pytest
 from sorites.errors import SpecError
 from sorites.models import AbstractModel, Classes, decoder
 from sorites.models.decoder import DecoderSpec
+from sorites.models.said import first_largest
 from sorites.supervision import CrossEntropy, teacher_forcing
 from sorites.tasks import Lego, Parity, Vocabulary
 
@@ -81,3 +82,10 @@ def test_bad_specs_are_refused(fields, words):
     with pytest.raises(Exception, match=words) as caught:
         DecoderSpec(Vocabulary(8, 6, 3), width=8, **fields)
     assert isinstance(caught.value, SpecError) or "positions" in fields
+
+
+def test_the_first_of_the_largest_is_meant():
+    """Ties included, as `argmax` breaks them."""
+    values = jnp.asarray(np.random.default_rng(0).integers(0, 4, (50, 3, 7)), jnp.float32)
+    np.testing.assert_array_equal(first_largest(values), jnp.argmax(values, axis=-1))
+    assert first_largest(jnp.asarray([[-jnp.inf, -1e9, -1e9]])).tolist() == [1]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sorites.errors import SpecError
-from sorites.models.network import PRESETS, Architecture, network
+from sorites.models.network import PRESETS, Architecture, mapped, network
 from sorites.models.network_reduced import answers
 from sorites.theory.precision import in_float64
 
@@ -130,3 +130,22 @@ def test_switches():
 def test_refusals(field, value, words):
     with pytest.raises(SpecError, match=words):
         Architecture(**{"width": 16, "hidden": 16, field: value})
+
+
+@pytest.mark.parametrize(("source", "target"), [(6, 2), (2, 6), (4, 4)])
+def test_the_slopes_of_a_map_are_those_of_a_product(source, target):
+    """Narrowing, widening and neither; rows along any axes, and several members at once."""
+    with jax.enable_x64(True):
+        drawn = np.random.default_rng(0)
+        x, weight = jnp.asarray(drawn.normal(size=(3, 5, source))), jnp.asarray(drawn.normal(size=(source, target)))
+
+        def slopes(product):
+            return jax.value_and_grad(lambda x, weight: jnp.sum(jnp.sin(product(x, weight))), argnums=(0, 1))
+
+        for found, wanted in zip(
+            *map(jax.tree.leaves, (slopes(mapped)(x, weight), slopes(jnp.matmul)(x, weight))), strict=True
+        ):
+            np.testing.assert_allclose(found, wanted, rtol=1e-12)
+        many = jnp.stack([weight, 2 * weight])
+        _, (_, each) = jax.vmap(slopes(mapped), (None, 0))(x, many)
+        np.testing.assert_allclose(each[1], slopes(jnp.matmul)(x, many[1])[1][1], rtol=1e-12)

@@ -77,11 +77,11 @@ class Sampled(AbstractSource):
             make, choose = jax.random.split(key)
             return descend(objective, model, task.sample(draw.secret, make, count), choose)
 
-        return _in_blocks(block, model, self.batch, draw.key)
+        return _in_blocks(block, model, self.batch, draw.key, BLOCK)
 
 
-def _in_blocks(block, model: AbstractModel, batch: int, key: Key[Array, ""], most: int = BLOCK) -> Slope:
-    """The mean over a batch of `block(key, first, count)`, a mean over some of its chains."""
+def _in_blocks(block, model: AbstractModel, batch: int, key: Key[Array, ""], most: int) -> Slope:
+    """The mean over a batch of `block(key, first, count)`, a mean over some of its chains, `most` at a time."""
     blocks = -(-batch // most)
     if blocks == 1:
         return block(key, 0, batch)
