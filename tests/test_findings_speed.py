@@ -316,6 +316,56 @@ def test_one_query():
     assert ", ".join(f"{after:.1f} instead of {before:.1f}" for before, after in first) + " s of processor." in TOLD
 
 
+def test_blocks_and_slopes():
+    found = record("compilation-cpu")["blocks and slopes"]
+    told = TOLD.split("**What a cache holds")[1].split("**Steps and evaluation as two programs**")[0]
+    for pairs in found["trainings"].values():
+        assert ", ".join(f"{after:.2f} instead of {before:.2f}" for before, after in pairs) in told
+    slope, lego, largest = found["operations, us"].values()
+    assert f"takes {slope[0]:.0f} us as XLA takes it and {slope[1]:.0f} the other way round" in told
+    assert f"had it in, {lego[0]:.0f} and {lego[1]:.0f}." in told
+    assert f"numbers takes {largest[0]:.0f} us, the largest and then its first place {largest[1]:.0f}." in told
+    soon, well = [
+        [[each[place] for each in rows] for place in (0, 1)]
+        for rows in next(value for name, value in found.items() if name.startswith("LEGO's decoder")).values()
+    ]
+    assert "trains in {:.2f} and {:.2f} s soon, {:.2f} and {:.2f} well".format(*soon[1], *well[1]) in told
+    assert "after {:.1f} and {:.1f}, {:.1f} and {:.1f}.".format(*soon[0], *well[0]) in told
+    [fewer] = [value for name, value in found.items() if name.startswith("tried: the first level")]
+    assert "{:.0f}, {:.0f} and {:.0f} % less".format(*(100 * (1 - after / before) for before, after in fewer)) in told
+
+
+def test_steps_and_evaluation_as_two_programs():
+    found = record("compilation-cpu")["steps and evaluation as two programs"]
+    told = TOLD.split("**Steps and evaluation as two programs**")[1].split("**The REINFORCE gradient**")[0]
+    for turn in (0, 1):
+        one, two = ([f"{pairs[turn][place]:.1f}" for pairs in found["first"].values()] for place in (0, 1))
+        assert f"{', '.join(two[:-1])} and {two[-1]}" in told
+        assert f"instead of {', '.join(one[:-1])} and {one[-1]}" in told
+    longer = [two / one - 1 for pairs in found["after it"].values() for one, two in pairs]
+    assert f"{100 * min(longer):.0f} to {100 * max(longer):.0f} % longer" in told
+    one, parts, beside = DEEP["two programs"]["compilation of four layers, bf16, s"].values()
+    assert "compiles in {:.1f} and {:.1f} s".format(*one) in told
+    assert "in {:.1f} and {:.1f} ({:.1f} and {:.1f} one after the other)".format(*beside, *parts) in told
+
+
+def test_first_results_by_the_machine():
+    """Every first result of the paragraph is one of the record, on that machine, and so is every pace."""
+    told = TOLD.split("**First results by the machine**")[1].split("**`sorites verify`**")[0]
+    rows = {(row["machine"], row["what"]): row for row in DEEP["two programs"]["rows"]}
+    deep, four = "four layers, bf16", "four layers, bf16, 4 members"
+    for machine, what in [("N", deep), ("O", deep), ("P", deep), ("N", four), ("O", four)]:
+        pair = [rows[machine, name]["first result, s"] for name in (what, f"{what}, again")]
+        assert "{} and {} ".format(*pair) + ("s " if (machine, what) == ("N", deep) else "") + f"({machine})" in told
+    paces = ["{:,} and {:,}".format(*row["sequences per second, twice"]) for row in rows.values() if len(row) > 5]
+    assert all(pace in told for pace in paces)
+    assert len(re.findall(r"[\d,]{6,} and [\d,]{6,}", told)) == len(paces)
+    for flag, words in {"passes": "passes P took {} and {}", "level": "level 1 {} and {}", "loop": "loops {} and {}",
+                        "parallelism": "asked for {} and {}"}.items():  # fmt: skip
+        pair = [row["first result, s"] for (_, what), row in rows.items() if "xla_" in what and flag in what]
+        assert words.format(*pair) in told
+
+
 def test_rows_and_a_first_result_again():
     """Every pace of the paragraph is one of the record, and so are first results of four layers."""
     told = TOLD.split("**Rows, and a first result again**")[1].split("**LEGO's step on the H200**")[0]
@@ -360,6 +410,23 @@ def test_verify_and_reproduce_from_cold():
         told = f"{whole['seconds'] / 60:.1f} minutes, {whole['seconds of processor'] / 60:.1f} of processor"
         worked = whole["seconds that the two processes worked"] / 60
         assert f"{told}; {whole['of which compilation'] / 60:.1f} of the {worked:.1f} minutes" in TOLD
+
+
+def test_what_would_be_left_of_reproduce():
+    found, traced = record("products-cpu"), record("compilation-cpu")["tracing"]
+    told = TOLD.split("**What would be left of `reproduce`**")[1].split("**`make test`**")[0]
+    alone, models = found["products alone, s"], found["models"]
+    assert f"({found['GFLOP/s of the fastest product']:.0f} GFLOP/s on one core), take {alone:.0f} s" in told
+    for name, words in {"GPT": "the GPT", "Decoder": "LEGO's decoder", "Positional": "positional models"}.items():
+        steps, looks = (models[name][f"products of {what}, s"] for what in ("steps", "evaluations"))
+        assert f"{steps:.0f} and {looks:.0f} for {words}" in told
+    assert f"took {found['trained in, s']:,.0f} s, compilation included" in told
+    assert f"no Run {found['descents that are no Run, s']:.0f}." in told
+    compiled = record("compilation-cpu")["reproduce, two processes, blocks and slopes"]["of which compilation"]
+    assert f"takes {compiled / 60:.1f} and products alone {alone / 60:.1f};" in told
+    seconds = sum(sum(row.values()) for row in traced.values() if isinstance(row, dict))
+    assert f"tracing and lowering took {seconds:.0f} s" in told
+    assert 1.5 < (20 * 60 - compiled - alone - seconds) / 60 < 2.5  # "two minutes"
 
 
 def test_first_results():
