@@ -342,6 +342,10 @@ def test_steps_and_evaluation_as_two_programs():
         one, two = ([f"{pairs[turn][place]:.1f}" for pairs in found["first"].values()] for place in (0, 1))
         assert f"{', '.join(two[:-1])} and {two[-1]}" in told
         assert f"instead of {', '.join(one[:-1])} and {one[-1]}" in told
+    for pairs in found["first, two cores, seconds until it is there"].values():
+        two, one = ([f"{pair[place]:.1f}" for pair in pairs] for place in (1, 0))
+        assert f"after {' and '.join(two)}" in told
+        assert f"instead of {' and '.join(one)}" in told
     longer = [two / one - 1 for pairs in found["after it"].values() for one, two in pairs]
     assert f"{100 * min(longer):.0f} to {100 * max(longer):.0f} % longer" in told
     one, parts, beside = DEEP["two programs"]["compilation of four layers, bf16, s"].values()
