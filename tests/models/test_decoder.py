@@ -88,4 +88,4 @@ def test_the_first_of_the_largest_is_meant():
     """Ties included, as `argmax` breaks them."""
     values = jnp.asarray(np.random.default_rng(0).integers(0, 4, (50, 3, 7)), jnp.float32)
     np.testing.assert_array_equal(first_largest(values), jnp.argmax(values, axis=-1))
-    assert first_largest(jnp.asarray([[-jnp.inf, -1e9, -1e9]])).tolist() == [1]
+    assert first_largest(jnp.asarray([[-jnp.inf, -1e9, -1e9], [-jnp.inf] * 3, [0, jnp.nan, 1]])).tolist() == [1, 0, 0]

@@ -71,6 +71,12 @@ def test_blocks_are_averaged(monkeypatch, gradient, on_chains, task, secret):
     np.testing.assert_allclose(gradient(Sampled(96), key), np.mean(each, axis=0), atol=1e-7)
 
 
+def test_a_pool_is_descended_in_blocks_of_one_size():
+    """If that takes few enough; one that fits is one block."""
+    found = {batch: sources._blocks_of_a_pool(batch) for batch in (16_384, 20_000, 50_000, 300_000, 16_411)}
+    assert found == {16_384: 1, 20_000: 5, 50_000: 16, 300_000: 75, 16_411: 5}  # the last is a prime
+
+
 def test_enumeration_is_the_average_over_all_inputs(gradient, on_chains, task, secret):
     everything = task.enumerate(secret)
     parts = [on_chains(jax.tree.map(lambda leaf: leaf[..., i::4], everything)) for i in range(4)]  # noqa: B023

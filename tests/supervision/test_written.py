@@ -138,6 +138,7 @@ def test_a_pool_in_blocks_is_the_pool(monkeypatch):
         return source.gradient(objective, model, TASK, draw)[1].weights
 
     whole = gradient()
+    monkeypatch.setattr(sources_module, "BLOCK", 32)
     monkeypatch.setattr(sources_module, "NEAR", 16)
     np.testing.assert_allclose(gradient(), whole, atol=1e-6)
 

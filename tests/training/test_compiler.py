@@ -235,7 +235,7 @@ def test_new_members_are_the_same_to_the_bit(unsaid, make):
 
 
 @known
-def test_a_decoder_is_trained_to_the_same_weights_soon(unsaid, monkeypatch):
+def test_a_decoder_is_trained_soon_to_the_same_weights_up_to_rounding(unsaid, monkeypatch):
     """Its program is the one made soon; a positional model's is not."""
     asked, program = [], compiler._program
 

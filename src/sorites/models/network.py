@@ -119,7 +119,7 @@ class Linear(eqx.Module):
 
 
 def product(x: Array, weight: Array, compute=None) -> Array:
-    """x @ weight, multiplied in another precision where one is given."""
+    """x @ weight, multiplied in another precision where one is given; where none is and off a GPU, by `mapped`."""
     if compute is None:
         return x @ weight if on_gpu() else mapped(x, weight)
     return (x.astype(compute) @ weight.astype(compute)).astype(x.dtype)

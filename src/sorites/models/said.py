@@ -24,9 +24,9 @@ HOWS = ("soft", "greedy", "sampled")
 
 
 def first_largest(values: Num[Array, "*rest choice"]) -> Int[Array, " *rest"]:
-    """`jnp.argmax` over the last axis, of finite numbers: a CPU takes a seventh of the time for it."""
+    """`jnp.argmax` over the last axis; where there is a NaN, 0. A CPU takes a seventh of the time for it."""
     places = jnp.arange(values.shape[-1])
-    return jnp.min(jnp.where(values == jnp.max(values, axis=-1, keepdims=True), places, places[-1]), axis=-1)
+    return jnp.min(jnp.where(values < jnp.max(values, axis=-1, keepdims=True), places[-1], places), axis=-1)
 
 
 class AbstractSaid(eqx.Module):

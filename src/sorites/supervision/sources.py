@@ -17,7 +17,7 @@ from ..tasks import AbstractTask, Chain
 Objective = Callable[[AbstractModel, Chain, Key[Array, ""]], Float[Array, ""]]  # a mean over the chains
 Slope = tuple[Float[Array, ""], Any]  # the loss, and its gradient: a pytree shaped as the model's trainable arrays
 BLOCK = 16_384  # chains per block: larger batches are summed block by block, so memory stays flat
-NEAR = 4_096  # of a pool on a CPU, whose cache then nearly holds a block: 3 to 10 % less time for 20,000 chains
+NEAR = 4_096  # of what a CPU takes from a larger pool, so that its cache nearly holds a block (docs/bench.md)
 
 
 class Draw(NamedTuple):
@@ -77,12 +77,11 @@ class Sampled(AbstractSource):
             make, choose = jax.random.split(key)
             return descend(objective, model, task.sample(draw.secret, make, count), choose)
 
-        return _in_blocks(block, model, self.batch, draw.key, BLOCK)
+        return _in_blocks(block, model, self.batch, draw.key, -(-self.batch // BLOCK))
 
 
-def _in_blocks(block, model: AbstractModel, batch: int, key: Key[Array, ""], most: int) -> Slope:
-    """The mean over a batch of `block(key, first, count)`, a mean over some of its chains, `most` at a time."""
-    blocks = -(-batch // most)
+def _in_blocks(block, model: AbstractModel, batch: int, key: Key[Array, ""], blocks: int) -> Slope:
+    """The mean over a batch of `block(key, first, count)`, a mean over some of its chains."""
     if blocks == 1:
         return block(key, 0, batch)
     each, keys = batch // blocks, jax.random.split(key, blocks + 1)
@@ -138,7 +137,16 @@ class Pooled(AbstractSource):
             chains = jax.tree.map(lambda leaf: jax.lax.dynamic_slice_in_dim(leaf, first, count, axis=-1), pool)
             return descend(objective, model, chains, key)
 
-        return _in_blocks(block, model, self.batch, choose, NEAR if jax.default_backend() == "cpu" else BLOCK)
+        return _in_blocks(block, model, self.batch, choose, _blocks_of_a_pool(self.batch))
+
+
+def _blocks_of_a_pool(batch: int) -> int:
+    """As many as memory asks for; of what does not fit into one, as many as a cache asks for, of one size if that takes
+    fewer than twice as many."""
+    if batch <= BLOCK or jax.default_backend() != "cpu":
+        return -(-batch // BLOCK)
+    least = -(-batch // NEAR)
+    return next((blocks for blocks in range(least, 2 * least) if batch % blocks == 0), least)
 
 
 class Enumerated(AbstractSource):

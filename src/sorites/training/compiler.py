@@ -13,7 +13,7 @@ import jax
 from ..flags import asked_by_others, asked_for_soonest
 
 # About half of the compilation. Weights of new members are the same to the bit; models that say so round otherwise and
-# train as fast (up to 7 % slower); others train up to 1.8 times as long (docs/bench.md): taken where steps are few, and
+# train up to 8 % longer; others up to 1.8 times as long (docs/bench.md): taken where steps are few, and
 # for descents that are no Run and, so compiled, take as long.
 SOON = (("xla_backend_optimization_level", 1), ("xla_cpu_use_fusion_emitters", False))
 WELL = (  # as the compiler does by itself, but for loops
