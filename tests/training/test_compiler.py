@@ -1,4 +1,4 @@
-"""What the compiler is asked for, and that a program that is made soon makes the same."""
+"""What the compiler is asked for, and that a program that is made soon makes the same, or the same up to rounding."""
 
 import os
 import subprocess
