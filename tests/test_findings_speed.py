@@ -329,8 +329,8 @@ def test_blocks_and_slopes():
         [[each[place] for each in rows] for place in (0, 1)]
         for rows in next(value for name, value in found.items() if name.startswith("LEGO's decoder")).values()
     ]
-    assert "trains in {:.2f} and {:.2f} s soon, {:.2f} and {:.2f} well".format(*soon[1], *well[1]) in told
-    assert "after {:.1f} and {:.1f}, {:.1f} and {:.1f}.".format(*soon[0], *well[0]) in told
+    assert "trained in {:.2f} and {:.2f} s soon, {:.2f} and {:.2f} well".format(*soon[1], *well[1]) in told
+    assert "after {:.1f} and {:.1f}, {:.1f} and {:.1f};".format(*soon[0], *well[0]) in told
     [fewer] = [value for name, value in found.items() if name.startswith("tried: the first level")]
     assert "{:.0f}, {:.0f} and {:.0f} % less".format(*(100 * (1 - after / before) for before, after in fewer)) in told
 

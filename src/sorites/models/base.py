@@ -44,7 +44,7 @@ class AbstractModel(eqx.Module):
     A thought must not read itself or a later thought; a model in which it may says so (`sees_itself`). `causal`:
     whether no thought can see a later position, shown or not. `chances`: whether what it says are chances, which
     sampled thoughts need. `defaults`: what trains it well where nobody says otherwise. `soon`: whether programs that
-    are made in about half the time train it nearly as fast, to the same weights up to rounding.
+    are made in about half the time train it nearly as fast, to the same weights.
     """
 
     defaults: ClassVar[Defaults] = Defaults(rate=0.1, batch=500, steps=200)

@@ -201,8 +201,7 @@ class Decoder(AbstractModel):
         bias = jnp.expand_dims(self.up_bias, tuple(range(stream.ndim - 1)))
         inner = jax.nn.relu(product(self._scaled(stream), self.up) + bias)
         stream = self.residual * stream + product(inner, self.down)
-        logits = product(self._scaled(stream), self.readout.reshape(stream.shape[-1], -1))
-        return logits.reshape(*stream.shape[:-1], *self.readout.shape[1:]), attention
+        return jnp.tensordot(self._scaled(stream), self.readout, 1), attention
 
     def __call__(
         self, clauses: Int[Array, "*batch clause slot"], whole: bool = False

@@ -12,9 +12,9 @@ import jax
 
 from ..flags import asked_by_others, asked_for_soonest
 
-# About half of the compilation. Weights of new members are the same to the bit; models that say so round otherwise and
-# train up to 8 % longer; others up to 1.8 times as long (docs/bench.md): taken where steps are few, and
-# for descents that are no Run and, so compiled, take as long.
+# About half of the compilation. Weights of new members, and of models that say so, are the same to the bit and train
+# nearly as fast; others round otherwise, and train up to 1.8 times as long (docs/bench.md): taken where steps are few,
+# and for descents that are no Run and, so compiled, take as long.
 SOON = (("xla_backend_optimization_level", 1), ("xla_cpu_use_fusion_emitters", False))
 WELL = (  # as the compiler does by itself, but for loops
     ("xla_backend_optimization_level", 3),
