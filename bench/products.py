@@ -4,12 +4,11 @@
 
 Products of the steps that were trained and of the evaluations, as a CPU would run them (`training/price.py`), by kind
 of model, beside the seconds that the members took to train, compilation included. What else was learned (descents that
-are no Run) has no price: its seconds are told apart. The rate is that of 1024 x 1024 numbers in float32.
+are no Run) has no price: its seconds are told apart. The rate is the best of `growth.limits`.
 """
 
 import argparse
 import json
-import time
 from collections import defaultdict
 from pathlib import Path
 
@@ -18,6 +17,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from about import about
+from growth import limits
 
 from sorites.store import Store
 from sorites.store.folder import Folder
@@ -34,7 +34,7 @@ def main() -> None:
     parser.add_argument("store")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    rate = fastest()
+    rate = max(limits(0.5, smoke=False)["products"].values())
     found: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     others = 0.0
     for folder in Store(options.store).folders():
@@ -62,18 +62,6 @@ def main() -> None:
                 "products alone, s": round(alone, 1), "trained in, s": round(trained, 1),
                 "descents that are no Run, s": round(others, 1)}  # fmt: skip
         options.out.write_text(json.dumps({**about(), **told}, indent=1) + "\n")
-
-
-def fastest() -> float:
-    """Floating-point operations a second of the best of thirty products."""
-    square, times = jnp.ones((1024, 1024)), []
-    multiply = jax.jit(lambda a: a @ a)
-    multiply(square).block_until_ready()
-    for _ in range(30):
-        begun = time.perf_counter()
-        multiply(square).block_until_ready()
-        times.append(time.perf_counter() - begun)
-    return 2 * 1024**3 / min(times)
 
 
 def run_of(folder: Folder) -> Run:
