@@ -13,8 +13,12 @@ from sorites.errors import SpecError
 from sorites.models import gpt, positional
 from sorites.probes import AbstractProbe, Outcome
 from sorites.supervision import (
+    Blocks,
     CrossEntropy,
+    Draw,
+    Noisy,
     PolicyGradient,
+    Pooled,
     Repeated,
     Sampled,
     credit,
@@ -48,6 +52,30 @@ def test_groups_are_whole():
     with pytest.raises(SpecError, match=r"whole groups: count=10, group=4"):
         check(run_of(grouped(4), Repeated(12, 4), evaluation=Evaluation(1, 10)))
     check(run_of(grouped(4), Repeated(12, 4), evaluation=Evaluation(1, 10, (Outcome(),))))  # no loss is measured
+
+
+def test_groups_are_whole_in_every_block():
+    """What does not fit into one block is differentiated in several: none may part a group."""
+    for source in (Sampled(16_386), Pooled(16_386, 16_386), Noisy(Sampled(16_386), 0.1), Blocks(8, 3)):
+        with pytest.raises(SpecError, match=r"batch=\d+ is taken in blocks of \d+, group=6; use a group that divides"):
+            check(run_of(grouped(6), source))
+    for source in (Sampled(16_384), Pooled(16_380, 16_380), Blocks(12, 3)):
+        check(run_of(grouped(4), source))
+    model, key = positional(TASK).fresh(jax.random.key(0)), jax.random.key(1)
+    for source in (Sampled(20_000), Pooled(20_000, 16_390), Pooled(20_000, 20_000)):  # as many as are then seen
+        seen = []
+
+        def objective(model, chains, key, seen=seen):
+            seen.append(chains.tokens.shape[-1])
+            return jnp.sum(model.read_batch(chains).mean())
+
+        def slope(source=source):
+            secret = TASK.draw(key)
+            draw = Draw(secret, source.prepare(TASK, secret, key, None), jnp.uint32(0), key, None)
+            return source.gradient(objective, model, TASK, draw)
+
+        jax.eval_shape(slope)
+        assert set(seen) == source.pieces
 
 
 def test_weights_have_the_layouts_shape():

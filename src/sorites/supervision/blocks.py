@@ -33,6 +33,10 @@ class Blocks(AbstractSource):
     def samples(self) -> Any:  # one number per member once members are stacked
         return self.block * self.count
 
+    @property
+    def pieces(self) -> frozenset[int]:
+        return frozenset([self.block])
+
     def gradient(self, objective, model, task, draw):
         def add(index, total):
             make, choose = jax.random.split(jax.random.fold_in(draw.key, index))

@@ -48,6 +48,11 @@ class AbstractSource(eqx.Module):
     def samples(self) -> int:
         """Chains that one gradient consumes."""
 
+    @property
+    def pieces(self) -> frozenset[int]:
+        """How many of them are differentiated at once."""
+        return frozenset([self.samples])
+
     def chains(self, task: AbstractTask, draw: Draw, key: Key[Array, ""]) -> Chain:
         """The batch of a step."""
         raise SpecError(f"{type(self).__name__} makes gradients, not batches; use Sampled, OnePass, Passes or Pooled")
@@ -68,6 +73,10 @@ class Sampled(AbstractSource):
     @property
     def samples(self) -> int:
         return self.batch
+
+    @property
+    def pieces(self) -> frozenset[int]:
+        return _pieces(self.batch, -(-self.batch // BLOCK))
 
     def chains(self, task, draw, key):
         return task.sample(draw.secret, key, self.batch)
@@ -98,6 +107,12 @@ def _in_blocks(block, model: AbstractModel, batch: int, key: Key[Array, ""], blo
     return total
 
 
+def _pieces(batch: int, blocks: int) -> frozenset[int]:
+    """What `_in_blocks` has in a block, and in the rest."""
+    each = batch // blocks
+    return frozenset([each, batch - each * blocks or each])
+
+
 def zero_slope(model: AbstractModel) -> Slope:
     """No loss and no gradient: where a sum begins."""
     zeros = jax.tree.map(jnp.zeros_like, eqx.filter(model, model.trainable()))
@@ -119,6 +134,10 @@ class Pooled(AbstractSource):
     @property
     def samples(self) -> int:
         return self.batch
+
+    @property
+    def pieces(self) -> frozenset[int]:
+        return _pieces(self.batch, _blocks_of_a_pool(self.batch))
 
     def prepare(self, task, secret, key, teacher):
         return task.sample(secret, key, self.pool)
@@ -177,6 +196,10 @@ class Noisy(AbstractSource):
     @property
     def samples(self) -> int:
         return self.source.samples
+
+    @property
+    def pieces(self) -> frozenset[int]:
+        return self.source.pieces
 
     def prepare(self, task, secret, key, teacher):
         return self.source.prepare(task, secret, key, teacher)

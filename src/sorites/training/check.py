@@ -109,7 +109,8 @@ def _unread(model: AbstractModel, task: AbstractTask) -> str | None:
 
 
 def _parted(stage: Stage) -> str | None:
-    """A group baseline compares whole groups, in a batch and in what the loss is measured on."""
+    """A group baseline compares whole groups, in a batch, what is differentiated of it at once, and what the loss is
+    measured on."""
     counts = {"batch": stage.source.samples}
     if any(isinstance(probe, Loss) for probe in stage.evaluation.probes):
         counts["count"] = stage.evaluation.count
@@ -120,6 +121,12 @@ def _parted(stage: Stage) -> str | None:
         for name, count in counts.items():
             if count % signal.group:
                 return f"a group baseline needs whole groups: {name}={count}, group={signal.group}; use a multiple"
+        for count in stage.source.pieces:
+            if count % signal.group:
+                return (
+                    f"a group baseline needs whole groups: batch={counts['batch']} is taken in blocks of {count}, "
+                    f"group={signal.group}; use a group that divides {count}, or a smaller batch"
+                )
     return None
 
 
