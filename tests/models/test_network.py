@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from sorites.errors import SpecError
-from sorites.models.network import PRESETS, Architecture, mapped, network
+from sorites.models.network import PRESETS, Architecture, network
 from sorites.models.network_reduced import answers
+from sorites.models.product import mapped
 from sorites.theory.precision import in_float64
 
 

@@ -18,7 +18,7 @@ from ..errors import require
 from ..tasks import AbstractTask, Alphabet, Chain, Layout, Lego, draws
 from ..tasks.lego import SLOTS, Vocabulary
 from .base import AbstractModel, Defaults, zeros
-from .network import product
+from .product import product
 from .said import Classes
 
 Positions = Literal["none", "learned", "rope", "alibi"]

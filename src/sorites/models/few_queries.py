@@ -7,7 +7,8 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from .beginnings import Beginnings
-from .network import Block, Network, on_gpu, wide
+from .network import Block, Network, wide
+from .product import on_gpu
 
 
 def few_pay(heads: int, length: int, width: int, first: int) -> bool:

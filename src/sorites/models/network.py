@@ -16,6 +16,7 @@ from jaxtyping import Array, Float, Int, Key
 
 from ..errors import require
 from ..tasks import draws
+from .product import on_gpu, product
 
 EPSILON = 1e-5  # of every layer norm
 TYPES = {"float32": jnp.float32, "bfloat16": jnp.bfloat16}
@@ -118,34 +119,6 @@ class Linear(eqx.Module):
         return product(x, self.weight, compute) + along(self.bias, x).astype(x.dtype)
 
 
-def product(x: Array, weight: Array, compute=None) -> Array:
-    """x @ weight, multiplied in another precision where one is given; where none is and off a GPU, by `mapped`."""
-    if compute is None:
-        return x @ weight if on_gpu() else mapped(x, weight)
-    return (x.astype(compute) @ weight.astype(compute)).astype(x.dtype)
-
-
-def mapped(x: Float[Array, "*rows source"], weight: Float[Array, "source target"]) -> Float[Array, "*rows target"]:
-    """x @ weight over rows, with slopes as a CPU takes them fastest; `jax.jvp` is refused here."""
-    return _mapped(x.reshape(-1, x.shape[-1]), weight).reshape(*x.shape[:-1], weight.shape[1])
-
-
-@jax.custom_vjp
-def _mapped(rows: Array, weight: Array) -> Array:
-    return rows @ weight
-
-
-def _slopes(kept: tuple[Array, Array], slope: Array) -> tuple[Array, Array]:
-    """That of a narrowing map's weight the other way round: 190 us instead of 304 for 512 rows from 256 to 64."""
-    rows, weight = kept
-    narrows = weight.shape[0] > weight.shape[1]
-    of_weight = jax.lax.optimization_barrier(slope.T @ rows).T if narrows else rows.T @ slope
-    return slope @ weight.T, of_weight
-
-
-_mapped.defvjp(lambda rows, weight: (rows @ weight, (rows, weight)), _slopes)
-
-
 def between(x: Array, compute=None) -> Array:
     """The residual stream on its way to another layer: in the precision of products; sums over it are in float32."""
     return x if compute is None else x.astype(compute)
@@ -218,12 +191,6 @@ class Dropout:
 def wide(x: Array):
     """At least float32: where sums need it."""
     return jnp.promote_types(x.dtype, jnp.float32)
-
-
-def on_gpu() -> bool:
-    """Whether what is traced now is for a GPU."""
-    chosen = jax.config.values["jax_default_device"]
-    return (jax.default_backend() if chosen is None else getattr(chosen, "platform", chosen)) in ("gpu", "cuda")
 
 
 def working_type(architecture: Architecture):

@@ -17,8 +17,9 @@ from jaxtyping import Array, Bool, Float, Int, Num
 
 from .beginnings import Beginnings, attended, beginnings
 from .few_queries import causal_softmax, few_pay, few_queries, few_queries_of_rows, one_kernel
-from .network import Block, Network, Standard, along, between, on_gpu, product, tanh_gelu, working_type
+from .network import Block, Network, Standard, along, between, tanh_gelu, working_type
 from .network_lean import gelu, lean
+from .product import on_gpu, product
 
 Maps = tuple[Float[Array, "batch head _query position"] | None, ...]
 
