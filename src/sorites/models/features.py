@@ -27,27 +27,27 @@ class Features(eqx.Module):
     others: Float[Array, ""]  # number of classes that are no values, d - n_Y; their neurons see only the bias
     activation: SReLU = eqx.field(static=True)
 
-    def logits(self, mixed: Float[Array, "*batch value neuron"]) -> Float[Array, "*batch value"]:
-        """From attention-weighted features without the bias."""
-        return jnp.minimum(self.activation(mixed + self.bias).sum(axis=-1), self.ceiling)
+    def logits(self, mixed: Float[Array, "class neuron *batch"]) -> Float[Array, "class *batch"]:
+        """From attention-weighted features without the bias; the batch comes last, so that rows are long."""
+        return jnp.minimum(self.activation(mixed + self.bias).sum(axis=1), self.ceiling)
 
-    def loss(self, mixed: Float[Array, "*batch value neuron"], target: Int[Array, "*batch"]) -> Float[Array, "*batch"]:
+    def loss(self, mixed: Float[Array, "class neuron *batch"], target: Int[Array, "*batch"]) -> Float[Array, "*batch"]:
         """-log p of the target value among all d classes, as log(1 + odds against it): exact far below 1."""
         logits = self.logits(mixed)
-        own = jnp.take_along_axis(logits, target[..., None], axis=-1)
-        rivals = jnp.where(jax.nn.one_hot(target, logits.shape[-1], dtype=bool), -jnp.inf, logits - own)
-        idle = self.logits(jnp.zeros(self.actions.shape[:2], mixed.dtype))[0] - own[..., 0]  # other classes
-        return jnp.log1p(jnp.exp(rivals).sum(axis=-1) + self.others * jnp.exp(idle))
+        right = target[None] == jnp.arange(len(logits)).reshape(-1, *(1,) * target.ndim)
+        own = jnp.where(right, logits, 0).sum(axis=0, keepdims=True)
+        rivals = jnp.where(right, -jnp.inf, logits - own)
+        idle = self.logits(jnp.zeros(self.actions.shape[:2], mixed.dtype))[0] - own[0]  # other classes
+        return jnp.log1p(jnp.exp(rivals).sum(axis=0) + self.others * jnp.exp(idle))
 
-    def pairs(self) -> Float[Array, "value neuron action source"]:
+    def pairs(self) -> Float[Array, "value neuron source action"]:
         """V_psi = (V(g) + V(y)) / 2: the preactivation of one-step reasoning under uniform attention."""
-        return (self.actions[..., :, None] + self.values[..., None, :]) / 2
+        return (self.actions[..., None, :] + self.values[..., :, None]) / 2
 
 
 def one_step_loss(features: Features, table: Int[Array, "action value"]) -> Float[Array, ""]:
     """Loss^1 of the value token, all |G||Y| inputs enumerated, attention 1/2 and 1/2."""
-    mixed = jnp.moveaxis(features.pairs(), (0, 1), (2, 3))
-    return features.loss(mixed, table).mean()
+    return features.loss(features.pairs(), table.T).mean()
 
 
 def drawn(

@@ -57,33 +57,37 @@ def uniform() -> Routing:
 def mixed(
     features: Features,
     masses: Masses,
-    actions: Int[Array, " length"],
-    values: Int[Array, " known"],
+    actions: Int[Array, "batch length"],
+    values: Int[Array, "batch known"],
     step: int,
-) -> Float[Array, "value neuron"]:
+) -> Float[Array, "value neuron batch"]:
     """Attention-weighted features for predicting answer `step` from y_0..y_{step-1}."""
-    moves = features.actions[:, :, actions]
-    states = features.values[:, :, values]
-    own_move, own_state = moves[..., step - 1], states[..., step - 1]
+    moves = features.actions[:, :, actions.T]
+    states = features.values[:, :, values[:, :step].T]
+    own_move, own_state = moves[:, :, step - 1], states[:, :, step - 1]
     return (
         masses.predicate * own_move
-        + masses.other_predicate * (moves.sum(axis=-1) - own_move)
+        + masses.other_predicate * (moves.sum(axis=2) - own_move)
         + masses.answer * own_state
-        + masses.other_answer * (states[..., :step].sum(axis=-1) - own_state)
+        + masses.other_answer * (states.sum(axis=2) - own_state)
     )
 
 
-def loss(
+def losses(
     features: Features,
     routing: Routing,
     actions: Int[Array, "batch length"],
     values: Int[Array, "batch chain"],
     step: int,
-) -> Float[Array, ""]:
-    """Loss^{L,step} of the value token over sentences."""
+) -> Float[Array, " batch"]:
+    """Loss^{L,step} of the value token of each sentence."""
     masses = routing.masses(actions.shape[-1], jnp.asarray(step))
-    pulled = jax.vmap(lambda g, y: mixed(features, masses, g, y, step))(actions, values)
-    return features.loss(pulled, values[:, step]).mean()
+    return features.loss(mixed(features, masses, actions, values, step), values[:, step])
+
+
+def loss(features: Features, routing: Routing, actions, values, step: int) -> Float[Array, ""]:
+    """Its mean over sentences."""
+    return losses(features, routing, actions, values, step).mean()
 
 
 def rollout(
@@ -101,23 +105,21 @@ def rollout(
     longest, choices = actions.shape[-1], features.actions.shape[2]
     length = jnp.asarray(longest) if length is None else length
     masses = routing.masses(length, jnp.arange(1, steps + 1))
-    moves = jnp.moveaxis(features.actions, 2, 0)  # [action, class, neuron]
-    states = jnp.moveaxis(features.values, 2, 0)
-    there = (jnp.arange(longest) < length).astype(moves.dtype)
-    counts = jax.vmap(lambda row: jnp.zeros(choices, moves.dtype).at[row].add(there))(actions)
-    whole = jnp.tensordot(counts, moves, 1, precision="highest")
+    there = (jnp.arange(longest) < length).astype(features.actions.dtype)
+    counts = jax.vmap(lambda row: jnp.zeros(choices, there.dtype).at[row].add(there), out_axes=1)(actions)
+    whole = jnp.tensordot(features.actions, counts, 1, precision="highest")
 
     def advance(carry, inputs):
         value, earlier = carry
         mass, action = inputs
-        own_move, own_state = moves[action], states[value]
+        own_move, own_state = features.actions[:, :, action], features.values[:, :, value]
         pulled = (
             mass.predicate * own_move
             + mass.other_predicate * (whole - own_move)
             + mass.answer * own_state
             + mass.other_answer * earlier
         )
-        following = first_largest(features.logits(pulled)).astype(value.dtype)
+        following = first_largest(features.logits(pulled).T).astype(value.dtype)
         return (following, earlier + own_state), following
 
     first = (start, jnp.zeros_like(whole))

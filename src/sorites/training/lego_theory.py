@@ -12,10 +12,10 @@ import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
 from ..models.features import Features, one_step_loss
-from ..models.routing import Routing, mixed, rollout
+from ..models.routing import Routing, losses, rollout
 from ..tasks.actions import Action
 from ..tasks.lego import chained
-from .compiler import soon
+from .compiler import soon, well
 
 
 class FeatureHistory(NamedTuple):
@@ -24,7 +24,7 @@ class FeatureHistory(NamedTuple):
     features: Features  # with a leading record axis; the last is the end
 
 
-@soon
+@well
 def _descend_features(features: Features, table, rate, records: int, every: int):
     def step(features, _):
         loss, slope = jax.value_and_grad(
@@ -129,16 +129,14 @@ class SelfLabelled(AbstractSentences):
         return Labelled(actions, values, self._kept(actions, values), (labels == truth[:, 1:]).mean())
 
     def _kept(self, actions, values) -> Float[Array, " batch"]:
-        """1 where the annotator was confident of every label."""
-        loss = sum(_losses(self.features, self.annotator, actions, values, step) >= -jnp.log(self.confidence)
-                   for step in range(1, self.answers + 1))  # fmt: skip
-        return (jnp.asarray(loss) == 0).astype(jnp.float32)
+        """1 where the annotator was confident of every label; where none is asked for, nobody asks."""
 
+        def confident():
+            loss = sum(losses(self.features, self.annotator, actions, values, step) >= -jnp.log(self.confidence)
+                       for step in range(1, self.answers + 1))  # fmt: skip
+            return (jnp.asarray(loss) == 0).astype(jnp.float32)
 
-def _losses(features, routing, actions, values, step: int) -> Float[Array, " batch"]:
-    masses = routing.masses(actions.shape[-1], jnp.asarray(step))
-    pulled = jax.vmap(lambda g, y: mixed(features, masses, g, y, step))(actions, values)
-    return features.loss(pulled, values[:, step])
+        return jax.lax.cond(self.confidence > 0, confident, lambda: jnp.ones(len(actions), jnp.float32))
 
 
 class RoutingHistory(NamedTuple):
@@ -158,7 +156,7 @@ def _sloped(features, routing, batch: Labelled, terms: tuple[int, ...], variable
 
     def total(routing):
         weights = batch.weights / jnp.maximum(batch.weights.sum(), 1)
-        return sum((weights * _losses(features, routing, batch.actions, batch.values, step)).sum() for step in terms)
+        return sum((weights * losses(features, routing, batch.actions, batch.values, step)).sum() for step in terms)
 
     loss, slope = jax.value_and_grad(total)(routing)
     shares = Routing(slope.predicate, slope.other_predicate / count, slope.answer, slope.other_answer / count)

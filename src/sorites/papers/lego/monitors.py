@@ -96,12 +96,9 @@ def learned_features(history: FeatureHistory, action: Action) -> Monitors:
 
 def _right_share(features: Features, pairs: np.ndarray, action: Action) -> np.ndarray:
     """[record, action, value]: probability of the right value among all classes."""
-    found = []
-    for record, mixed in enumerate(pairs):
-        here: Features = jax.tree.map(lambda leaf, record=record: jnp.asarray(leaf[record]), features)
-        loss = here.loss(jnp.moveaxis(jnp.asarray(mixed), (0, 1), (2, 3)), jnp.asarray(action.table))
-        found.append(np.exp(-np.asarray(loss)))
-    return np.stack(found)
+    table = jnp.asarray(action.table)
+    losses = jax.jit(jax.vmap(lambda here, mixed: here.loss(mixed, table)))(features, pairs)
+    return np.exp(-np.asarray(losses))
 
 
 def first_violation(holds: Bool[np.ndarray, " step"]) -> int | None:

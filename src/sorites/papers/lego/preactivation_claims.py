@@ -2,7 +2,6 @@
 
 import itertools
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -17,8 +16,8 @@ from .setting import FINITE, PAPER, ROUNDING, Theory
 
 def _preactivations(features: Features, attention: Masses, actions, values, step: int) -> np.ndarray:
     """Lambda [input, class, neuron y]."""
-    found = jax.vmap(lambda g, y: mixed(features, attention, g, y, step))(jnp.asarray(actions), jnp.asarray(values))
-    return np.asarray(found)
+    found = mixed(features, attention, jnp.asarray(actions), jnp.asarray(values), step)
+    return np.moveaxis(np.asarray(found), -1, 0)
 
 
 # (answer, different actions, different values) -> preactivation / B of the named combinations, and a bound for the rest

@@ -93,10 +93,10 @@ def _end_to_end(size: Whole, lab: Lab) -> Evidence:
     features: Features = jax.tree.map(lambda leaf: jnp.asarray(leaf[-1]), history.features)
     winner, end = winners(history, action)
     found = shape(end, winner, action, run.ceiling, run.bias)
-    one_step = features.logits(jnp.moveaxis(features.pairs(), (0, 1), (2, 3))).argmax(axis=-1)
+    one_step = features.logits(features.pairs()).argmax(axis=0)
     floor = math.log1p((run.size - 1) * math.exp(-run.ceiling))  # Fact B.2
     compared: list[Comparison] = [
-        equal("stage 1.1: one-step inputs answered right, share", 1, float((np.asarray(one_step) == action.table).mean()), 0),
+        equal("stage 1.1: one-step inputs answered right, share", 1, float((np.asarray(one_step) == action.table.T).mean()), 0),
         shown("stage 1.1: loss / its floor", 1, float(history.loss[-1]) / floor),
         shown("stage 1.1: V(g)/V(y), by Thm C.1 in the end", imbalance(action), found.move / found.state),
     ]  # fmt: skip
