@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Int, UInt64
 
 
 def solved_chance(bits: int, samples: int) -> float:
@@ -15,14 +15,33 @@ def eliminate(
     inputs: Bool[np.ndarray, "sample bit"], labels: Bool[np.ndarray, " sample"]
 ) -> Int[np.ndarray, " sparsity"] | None:
     """The secret bits by Gaussian elimination over bits (true where the sign is -1); None where several fit."""
-    rows = np.concatenate([inputs, labels[:, None]], axis=1).astype(np.uint8)
-    bits = inputs.shape[1]
+    fits, secrets = eliminate_each(inputs[None], labels[None])
+    return np.flatnonzero(secrets[0]) if fits[0] else None
+
+
+def eliminate_each(
+    inputs: Bool[np.ndarray, "trial sample bit"], labels: Bool[np.ndarray, "trial sample"]
+) -> tuple[Bool[np.ndarray, " trial"], Bool[np.ndarray, "trial bit"]]:
+    """The same of several at once, 64 bits in a word: whether one secret fits, and its bits."""
+    trials, samples, bits = inputs.shape
+    if samples < bits:
+        return np.zeros(trials, bool), np.zeros((trials, bits), bool)
+    every, fits = np.arange(trials), np.ones(trials, bool)
+    columns = np.zeros((trials, samples, -(-(bits + 1) // 64) * 64), bool)
+    columns[..., :bits], columns[..., bits] = inputs, labels
+    packed = np.packbits(columns, axis=2, bitorder="little").view("<u8")
+    rows = np.ascontiguousarray(np.moveaxis(packed, 2, 0))  # [word, trial, sample]
     for column in range(bits):
-        pivots = column + np.flatnonzero(rows[column:, column])
-        if not len(pivots):
-            return None
-        rows[[column, pivots[0]]] = rows[[pivots[0], column]]
-        others = rows[:, column].astype(bool)
-        others[column] = False
-        rows[others] ^= rows[column]
-    return np.flatnonzero(rows[:bits, bits])
+        holds = _bit(rows, column)
+        pivot = column + holds[:, column:].argmax(axis=1)
+        fits &= holds[every, pivot]
+        here, above = rows[:, every, pivot], rows[:, :, column].copy()
+        holds[every, pivot] = holds[:, column]
+        holds[:, column] = False
+        rows[:, every, pivot], rows[:, :, column] = above, here
+        rows ^= here[:, :, None] * holds[None]
+    return fits, _bit(rows, bits)[:, :bits]
+
+
+def _bit(rows: UInt64[np.ndarray, "word trial sample"], number: int) -> Bool[np.ndarray, "trial sample"]:
+    return (rows[number // 64] >> np.uint64(number % 64)) & np.uint64(1) == 1

@@ -57,14 +57,20 @@ class Contrast(Hidden):
         return Run(perceptron(self.task), [stage])
 
 
+TOGETHER = 20  # trials that a cache holds
+
+
 def found(bits: int, sparsity: int, samples: int, trials: int) -> int:
     """Trials in which elimination gives the secret bits and no others."""
     generator, right = np.random.default_rng(bits + samples), 0
-    for _ in range(trials):
-        secret = np.sort(generator.choice(bits, sparsity, replace=False))
-        inputs = generator.integers(0, 2, (samples, bits)).astype(bool)
-        told = elimination.eliminate(inputs, inputs[:, secret].sum(axis=1) % 2 == 1)
-        right += told is not None and np.array_equal(told, secret)
+    for start in range(0, trials, TOGETHER):
+        secrets, inputs = [], []
+        for _ in range(min(TOGETHER, trials - start)):
+            secrets.append(np.isin(np.arange(bits), generator.choice(bits, sparsity, replace=False)))
+            inputs.append(generator.integers(0, 2, (samples, bits)).astype(bool))
+        labels = [(given & secret).sum(axis=1) % 2 == 1 for given, secret in zip(inputs, secrets, strict=True)]
+        fits, told = elimination.eliminate_each(np.stack(inputs), np.stack(labels))
+        right += int((fits & (told == np.stack(secrets)).all(axis=1)).sum())
     return right
 
 
