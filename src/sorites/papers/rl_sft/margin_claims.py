@@ -1,5 +1,6 @@
 """RS-39: Prop. E.4 for every nonincreasing margin loss, by the separation that each margin contributes."""
 
+import functools
 from collections.abc import Callable
 
 import jax
@@ -58,6 +59,7 @@ def chance_of_plus(gate: str, level: int) -> float:
     return chance
 
 
+@functools.cache
 def table(gate: str, keys: int, level: int) -> tuple[np.ndarray, np.ndarray]:
     """Margins and their separations at uniform attention on a right prefix."""
     link = policy_for(gate)
@@ -76,7 +78,7 @@ def _by_margins(task: Boolean, gate: str, loss: Loss) -> list[float]:
     for level, keys in enumerate(keys_by_level(task), start=1):
         if keys > 2:
             values, separation = table(gate, keys, level)
-            weight = np.array([-float(jax.grad(loss)(value)) for value in values.tolist()])
+            weight = -np.asarray(jax.vmap(jax.grad(loss))(jnp.asarray(values)))
             found.append(2 / (task.layout.thoughts * keys) * float(weight @ separation))
     return found
 
