@@ -5,10 +5,13 @@ as can be, in a quarter to a half of the time; what runs long, a training above 
 """
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 OURS = "SORITES_XLA_FLAGS"  # what we asked for, also of the processes that we begin
 LOOPS = "--xla_backend_extra_options=xla_cpu_disable_loop_unrolling"  # a compiler that does not know it looks past it
 LEVEL = "backend_optimization_level=0"
+THREADS = ("NPROC", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")  # XLA's, and those of numpy's products
 
 
 def ask_for_loops_as_they_stand() -> None:
@@ -39,9 +42,23 @@ def asked_for_soonest() -> bool:
 
 
 def ask_for_one_thread() -> None:
-    """Of a process that works beside others: with a thread for every core each of them took a quarter longer
-    (docs/bench.md). XLA asks when it opens the processor; some products are then summed in another order."""
-    os.environ.setdefault("NPROC", "1")
+    """Of a process that works beside others: with a thread for every core each of them took a quarter longer, and
+    numpy's products twice as long (docs/bench.md). XLA asks when it opens the processor, numpy when it is loaded; some
+    products are then summed in another order."""
+    for name in THREADS:
+        os.environ.setdefault(name, "1")
+
+
+@contextmanager
+def one_thread_each() -> Iterator[None]:
+    """Of the processes that are begun meanwhile."""
+    free = [name for name in THREADS if name not in os.environ]
+    ask_for_one_thread()
+    try:
+        yield
+    finally:
+        for name in free:
+            del os.environ[name]
 
 
 def accelerated() -> bool:

@@ -130,6 +130,46 @@ def test_a_process_beside_others_has_one_thread():
     assert threads("leave") == len(os.sched_getaffinity(0))
 
 
+PRODUCTS = """
+import os
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from sorites.flags import THREADS, one_thread_each
+import numpy as np
+
+def count():
+    np.ones((300, 300)) @ np.ones((300, 300))
+    return len(os.listdir("/proc/self/task"))
+
+if __name__ == "__main__":
+    for name in THREADS:
+        os.environ.pop(name, None)
+    os.environ["OMP_NUM_THREADS"] = "2"
+    found = []
+    for begun in (one_thread_each(), None):
+        pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
+        if begun is None:
+            future = pool.submit(count)
+        else:
+            with begun:
+                future = pool.submit(count)
+        found.append(future.result())
+        pool.shutdown()
+    print(*found, *(os.environ.get(name) for name in THREADS))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are counted there")
+def test_processes_beside_others_have_one_thread_for_numpys_products(tmp_path):
+    """numpy asks when it is loaded, so they must begin with it; what was there before is there again."""
+    (tmp_path / "counts.py").write_text(PRODUCTS)
+    done = subprocess.run([sys.executable, tmp_path / "counts.py"], capture_output=True, check=True, text=True)
+    alone, free, *left = done.stdout.split()
+    assert left == ["None", "None", "2"]
+    if len(os.sched_getaffinity(0)) > 1:
+        assert int(alone) < int(free)
+
+
 def test_an_accelerator_may_be_all_that_is_open(monkeypatch):
     def closed(platform):
         raise RuntimeError(f"Unknown backend {platform}")

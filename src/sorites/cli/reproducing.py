@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from ..errors import require
-from ..flags import accelerated, ask_for_one_thread
+from ..flags import accelerated, one_thread_each
 from ..garbage import collect_rarely
 from ..ledger import override, verify
 from ..papers.registry import code
@@ -64,7 +64,9 @@ def finish(work: list[list[str]], setting: Any, jobs: int, tell: Tell) -> tuple[
         news = context.SimpleQueue()
         pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin_worker, initargs=(news,))
         try:
-            done = _heard([pool.submit(_finish_there, ids, setting) for ids in work], news, tell)
+            with one_thread_each():
+                futures = [pool.submit(_finish_there, ids, setting) for ids in work]
+            done = _heard(futures, news, tell)
         except BaseException:  # what is finished is in the store: nobody is waited for
             workers = list((pool._processes or {}).values())
             pool.shutdown(wait=False, cancel_futures=True)
@@ -92,7 +94,6 @@ _NEWS: list[Any] = []  # in a worker, the queue that it was given: only a proces
 
 def _begin_worker(news: Any) -> None:
     follow_parent()
-    ask_for_one_thread()
     collect_rarely()
     _NEWS.append(news)
 
