@@ -20,6 +20,7 @@ def record(name):
 DEEP, BESIDE = record("profile-wen-h200"), record("bench-wen-h200")
 OTHER_MACHINE = "the day of commit 84a9395 on another machine, commit 951f108"
 NOW = BESIDE["sequences per second, width 720"]
+ON_G = {name: row for name, row in BESIDE["the run before, commit 709ccf7"].items() if isinstance(row, dict)}
 TOLD = " ".join((ROOT / "docs" / "bench.md").read_text().split())
 
 
@@ -54,22 +55,23 @@ def test_speed_beside_pytorch_on_the_h200(page):
         assert " ".join(f"| {' | '.join(found)} |".split()) in TOLD
 
 
-def test_pytorch_in_five_sessions():
+def test_pytorch_in_six_sessions():
     sides = DEEP["one kernel"]["beside PyTorch, one run"]
     eager, compiled = sides["torch, bf16 autocast"], sides["torch.compile, bf16 autocast, fused Adam"]
     assert f"PyTorch in the same session: {eager:,.0f} with bf16 autocast, {compiled:,.0f} under" in TOLD
     earlier = BESIDE["an earlier run"]["sequences per second, width 720, one member"]["4L4H with the chain"]
     first, last = earlier["torch, bf16 autocast"], NOW["4L4H, bf16"]["torch"]
     runs = ("a run before, commit e3a22e9", "the run before, commit 84a9395")
-    before, lately = (BESIDE[run]["4L4H, bf16"]["torch"] for run in runs)
-    assert f"{first:,.0f}, {eager:,.0f}, {before:,.0f}, {lately:,.0f} and {last:,.0f} in five sessions" in TOLD
+    between = [BESIDE[run]["4L4H, bf16"]["torch"] for run in runs] + [ON_G["4L4H, bf16"]["torch"]]
+    *sessions, last = [f"{pace:,.0f}" for pace in (first, eager, *between, last)]
+    assert f"{', '.join(sessions)} and {last} in six sessions" in TOLD
 
 
 def test_other_runs_on_the_h200():
     same_day = BESIDE[OTHER_MACHINE]
-    for run in ("a run before, commit e3a22e9", "the run before, commit 84a9395"):
-        *paces, pace = [f"{row['sorites']:,.0f}" for row in BESIDE[run].values()]
-        *firsts, first = [f"{row['first result, s']:.1f}" for row in BESIDE[run].values()]
+    for run in (BESIDE["a run before, commit e3a22e9"], BESIDE["the run before, commit 84a9395"], ON_G):
+        *paces, pace = [f"{row['sorites']:,.0f}" for row in run.values()]
+        *firsts, first = [f"{row['first result, s']:.1f}" for row in run.values()]
         assert f"made {', '.join(paces)} and {pace}, its first results after {', '.join(firsts)} and {first} s" in TOLD
     *paces, last = [f"{row['sorites']:,.0f}" for row in same_day.values()]
     assert f"(C) it was {', '.join(paces)} (norms behind barriers, which alone there are no more) and {last}." in TOLD
@@ -169,7 +171,7 @@ def test_a_tree_of_beginnings():
     gains = 100 * (on_f("a tree of 256 rows") / on_f("whole beginnings") - 1)
     assert "{:.1f} % in TF32 and {:.1f} % in bf16 (F)".format(*gains) in TOLD
     kept = [("F", "four layers, TF32, a tree of 256 rows"), ("G", "four layers, TF32, commit 709ccf7")]
-    held = [pace for row in kept for pace in paces[row]] + [NOW["4L4H, TF32"]["sorites"]]  # which was on G
+    held = [pace for row in kept for pace in paces[row]] + [ON_G["4L4H, TF32"]["sorites"]]
     assert f"48,000: {min(held):,.0f} to {max(held):,.0f} in five runs on two machines" in TOLD
     assert len(held) == 5
     slow = [paces["H", f"four layers, TF32, commit 6367cf0{more}"] for more in ("", ", again")]
@@ -179,12 +181,12 @@ def test_a_tree_of_beginnings():
         paces["H", f"four layers, bf16, {which}"] for which in ("eight bits in the tree", "commit 6367cf0, again")
     )
     assert f"An eighth bit in the tree gives {100 * (sum(deeper) / sum(here) - 1):.1f} % in bf16" in TOLD
-    assert BESIDE["machine"].startswith("G,")
+    assert BESIDE["the run before, commit 709ccf7"]["machine"].startswith("G,")
     assert min(held) > 48_000
     first = {row["what"]: row["first result, s"] for row in DEEP["tree"]["rows"] if row["machine"] == "G"}
     deep = "four layers, bf16, commit 709ccf7"
     alone, disk, four = first[deep], first[f"{deep}, programs on disk"], first[f"{deep}, 4 members"]
-    beside = [NOW[f"4L4H, {kind}"]["first result, s"] for kind in ("bf16", "TF32")]
+    beside = [ON_G[f"4L4H, {kind}"]["first result, s"] for kind in ("bf16", "TF32")]
     told = f"{alone} s on G, {four} of four members, {disk} from disk, {beside[0]:.1f} and {beside[1]:.1f} beside"
     assert told in TOLD
     cores = DEEP["tree"]["two CPU cores"]
@@ -371,6 +373,27 @@ def test_first_results_by_the_machine():
                         "parallelism": "asked for {} and {}"}.items():  # fmt: skip
         pair = [row["first result, s"] for (_, what), row in rows.items() if "xla_" in what and flag in what]
         assert words.format(*pair) in told
+
+
+def test_first_results_on_two_more_leases():
+    told = TOLD.split("**First results by the machine**")[1].split("**`sorites verify`**")[0]
+    rows = {(row["machine"], row["what"]): row for row in DEEP["another day"]["rows"]}
+    deep, four, disk = "four layers, bf16", "four layers, bf16, 4 members", ", programs on disk"
+
+    def first(machine, what):
+        return rows[machine, what]["first result, s"]
+
+    def compiled(machine):
+        return rows[machine, deep]["of which the training program compiles, s"]
+
+    assert f"took {first('Q', deep)} s on Q, {compiled('Q')} of them the compiler's" in told
+    assert f"and {first('R', deep)} on R, {compiled('R')} of them the compiler's" in told
+    again = first("Q", f"{deep}{disk}, again")
+    assert f"from disk {first('Q', deep + disk)} and {again} on Q, {first('R', deep + disk)} on R" in told
+    assert f"four members {first('R', four)} on R, {first('R', four + disk)} from disk" in told
+    until = rows["Q", f"{deep}{disk}, again"]["seconds until"].values()
+    places = [told.index(f"{seconds:.2f}") for seconds in until]
+    assert len(places) == 6 and places == sorted(places)
 
 
 def test_rows_and_a_first_result_again():
