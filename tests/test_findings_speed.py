@@ -320,7 +320,7 @@ def test_one_query():
 
 def test_blocks_and_slopes():
     found = record("compilation-cpu")["blocks and slopes"]
-    told = TOLD.split("**What a cache holds")[1].split("**Steps and evaluation as two programs**")[0]
+    told = TOLD.split("**What a cache holds")[1].split("**The batch last")[0]
     for pairs in found["trainings"].values():
         assert ", ".join(f"{after:.2f} instead of {before:.2f}" for before, after in pairs) in told
     slope, lego, largest = found["operations, us"].values()
@@ -335,6 +335,28 @@ def test_blocks_and_slopes():
     assert "after {:.1f} and {:.1f}, {:.1f} and {:.1f};".format(*soon[0], *well[0]) in told
     [fewer] = [value for name, value in found.items() if name.startswith("tried: the first level")]
     assert "{:.0f}, {:.0f} and {:.0f} % less".format(*(100 * (1 - after / before) for before, after in fewer)) in told
+
+
+def test_the_batch_last():
+    whole = record("compilation-cpu")
+    found, told = whole["batch last"], TOLD.split("**The batch last")[1].split("**Steps and evaluation as two")[0]
+    stage, *attention = found["us a step"].values()
+    assert "takes {3:.0f} us compiled well, {2:.0f} soon, instead of {1:.0f} and {0:.0f}".format(*stage) in told
+    for before, _, after, _ in attention:
+        assert f"{after:,.0f} instead of {before:,.0f}" in told
+    *wells, last = [f"{well:,.0f}" for *_, well in attention]
+    assert f"compiled well these take {', '.join(wells)} and {last}" in told
+    [eliminated] = [value for name, value in found.items() if name.startswith("elimination")]
+    assert "takes {1:.1f} s of processor instead of {0:.1f}".format(*eliminated) in told
+    [threads] = [value for name, value in found.items() if name.startswith("numpy's products")]
+    many, one = (", ".join(f"{pair[way][0]} and {pair[way][1]}" for pair in threads.values()) for way in (0, 1))
+    assert f"W5 took {many} s of processor, with one thread each {one}." in told
+    _, *tried = found["tried and left alone"].values()
+    for rows in tried:
+        assert ", ".join(f"{icot:.1f} and {rl:.1f}" for icot, rl in rows) in told
+    before, after = (whole["verify, two processes"][f"batch last, {when}"] for when in ("before", "nothing there"))
+    left = [row["seconds that the two processes worked"] - row["of which compilation"] for row in (after, before)]
+    assert "{:.0f} s of the processes' time are left instead of {:.0f}".format(*left) in TOLD
 
 
 def test_steps_and_evaluation_as_two_programs():
@@ -393,7 +415,8 @@ def test_first_results_on_two_more_leases():
     assert f"four members {first('R', four)} on R, {first('R', four + disk)} from disk" in told
     until = rows["Q", f"{deep}{disk}, again"]["seconds until"].values()
     places = [told.index(f"{seconds:.2f}") for seconds in until]
-    assert len(places) == 6 and places == sorted(places)
+    assert len(places) == 6
+    assert places == sorted(places)
 
 
 def test_rows_and_a_first_result_again():
