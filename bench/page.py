@@ -96,12 +96,12 @@ def main() -> None:
     lines += ["", f"Peak memory of kim-suzuki at n=100,000, members one after another: {peak['1']:.0f} MiB with one, "
               f"{peak['8']:.0f} with eight, {peak['64']:.0f} with 64.", "",
               "![Cost of a cached rollout](lego-rollout.png)", ""]  # fmt: skip
-    lines.append((ROOT / "bench" / "limits.md").read_text())
     grown = growth_page.records([])
     if grown:
         growth_page.growth(grown)
         growth_page.roofline(grown)
         lines.append(growth_page.words(grown))
+    lines.append((ROOT / "bench" / "limits.md").read_text())
     (ROOT / "docs" / "bench.md").write_text("\n".join(lines))
     draw(lego["sorites"]["curve"], lego["sentences"])
     (ROOT / "docs" / "cells.md").write_text(markdown())

@@ -30,6 +30,43 @@ def page(monkeypatch):
     return importlib.import_module("page")
 
 
+def test_what_limits_each_row(page):
+    """What the table says is reached is what the records say."""
+    table = (ROOT / "docs" / "bench.md").read_text().split("## What limits each row")[1].split("## Where the time")[0]
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines() if line.startswith("|")
+    ]
+    now = {row[0]: row[2] for row in rows[2:]}
+    beside = {name: page.compared(ours, theirs, unit) for name, ours, theirs, unit in page.rows() if theirs}
+    firsts = [(row["what"].removesuffix(", again"), row["first result, s"])
+              for when in ("two programs", "another day") for row in DEEP[when]["rows"]]  # fmt: skip
+
+    def span(what):
+        found = [seconds for told, seconds in firsts if told == what]
+        return f"{min(found)} to {max(found)}" if len(found) > 1 else str(found[0])
+
+    deep, four, eight = "four layers, bf16", "four layers, bf16, 4 members", "one layer, TF32, 8 members"
+    paces = [f"{NOW[f'4L4H, {kind}']['sorites']:,.0f}" for kind in ("bf16", "TF32")]
+    verify, whole = record("compilation-cpu")["verify, two processes"], "reproduce, two processes, "
+    cold, again = verify["batch last, nothing there"], verify["blocks and slopes, the same store again"]
+    reproduce = record("compilation-cpu")[f"{whole}blocks and slopes"]
+    lego = record("bench-lego-h200")
+    ratio = page.compared(lego["sorites"]["training"]["seconds"], lego["torch"]["training"], "s")[2]
+    assert list(now.values())[:9] == [
+        "; ".join(paces),
+        f"{span(eight)}; {span(deep)}; {span(four)}, by the machine",
+        "; ".join(span(f"{what}, programs on disk") for what in (eight, deep, four)),
+        beside["log-icot: 1 seed, a process from start to end (empty cache)"][0],
+        beside["rl-sft: REINFORCE, step"][2],
+        beside["kim-suzuki: full-batch epoch, forced"][2],
+        f"{beside['lego: training step'][2]}; {ratio}",
+        f"{cold['seconds']:.0f}; {again['seconds']:.0f}",
+        f"{reproduce['seconds of processor'] / 60:.1f}",
+    ]
+    worked, compiled = (cold[name] for name in ("seconds that the two processes worked", "of which compilation"))
+    assert f"compilation, {compiled:.0f} of {worked:.0f} s of two processes" in table
+
+
 def test_speed_beside_pytorch(page):
     """Every CPU row of the README's table that has a comparison is one of the recorded ones."""
     recorded = [page.compared(ours, theirs, unit) for _, ours, theirs, unit in page.rows() if theirs]
