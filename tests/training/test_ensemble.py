@@ -1,5 +1,7 @@
 """The compiled ensemble: reproducible, independent of chunks and company, and it never compiles twice."""
 
+import dataclasses
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -17,6 +19,7 @@ from sorites.training import (
     AdamW,
     Evaluation,
     Frozen,
+    Progress,
     Quantised,
     Run,
     Sign,
@@ -127,6 +130,17 @@ def test_progress_is_told_between_chunks(run, trained):
     assert told[1].rate > 0
     assert told[1].remaining == pytest.approx(told[1].seconds)
     assert told[-1].remaining == 0
+
+
+def test_a_long_training_is_heard_of_early(run):
+    """After the first segment, not after the first chunk, which may take a minute."""
+    told: list[Progress] = []
+    long = Run(run.model, [dataclasses.replace(run.stages[0], steps=12)])
+    train(long, SEEDS, lanes="together", chunk=3, progress=told.append)
+    assert [now.step for now in told] == [0, 2, 6, 12]
+    told.clear()
+    train(long, SEEDS, lanes="together", progress=told.append)
+    assert [now.step for now in told] == [0, 12]  # no longer than a chunk
 
 
 class TestDivergence:

@@ -11,10 +11,11 @@ from sorites.models import gated
 from sorites.probes import AbstractProbe, Elsewhere, Loss, Outcome
 from sorites.supervision import Pooled, Sampled
 from sorites.tasks import Parity
-from sorites.training import AdamW, Evaluation, Run, log_icot, stages, train
+from sorites.training import AdamW, Evaluation, Run, alike, log_icot, stages, train
+from sorites.training.curricula import full_chain
 from sorites.training.lanes import spread_over
 from sorites.training.member import Now, advance, born, enter
-from sorites.training.plan import alone, plans, structure_of
+from sorites.training.plan import alone, company, plans, structure_of
 from sorites.training.trees import stacked
 
 TASK = Parity(8, 4)
@@ -99,3 +100,55 @@ def branches(jaxpr) -> list[int]:
         for each in inner:
             found += branches(getattr(each, "jaxpr", each)) if hasattr(each, "eqns") else []
     return found
+
+
+def taught_by(curriculum, *probes, model=None):
+    evaluation = Evaluation(2, 64, probes or (Loss(), Outcome()))
+    plan = stages(TASK, curriculum(TASK.layout), Pooled(128, 64), AdamW(0.3), 4, evaluation)
+    return Run(model or gated(TASK), plan)
+
+
+def compiled(function) -> list[str]:
+    """The trainings that were compiled meanwhile."""
+    names = []
+
+    def listen(event, seconds, **told):
+        if event.endswith("jaxpr_trace_duration") and told.get("fun_name") == "_advanced":
+            names.append(told["fun_name"])
+
+    jax.monitoring.register_event_duration_secs_listener(listen)
+    try:
+        function()
+    finally:
+        jax.monitoring.unregister_event_duration_listener(listen)
+    return names
+
+
+def test_runs_that_are_alike_share_a_program():
+    runs = [taught_by(log_icot), taught_by(full_chain)]
+    apart = [train(run, [0, 1, 2], "apart").history for run in runs]
+
+    def together():
+        with alike(runs):
+            found.extend(train(run, [0, 1, 2], "apart").history for run in runs)
+
+    found = []
+    assert len(compiled(together)) == 1
+    for one, other in zip(apart, found, strict=True):
+        assert one.metrics.keys() == other.metrics.keys()
+        for name, values in other.metrics.items():
+            np.testing.assert_allclose(values, one.metrics[name], rtol=1e-5, atol=1e-6)
+
+
+def test_of_those_alike_only_what_can_be_shared_is():
+    mine, longer = taught_by(log_icot), taught_by(full_chain)
+    other = taught_by(full_chain, model=gated(TASK, "quartic"))
+    asking = taught_by(full_chain, Loss(), Outcome(), Asking())
+    with alike([mine, longer, other, asking]):
+        assert list(map(id, company(mine))) == list(map(id, [mine, longer, asking]))
+        assert list(map(id, company(other))) == [id(other)]
+        assert [len(plan.teachings) for plan, _ in plans(mine, company(mine))] == [3, 3]
+        assert [len(plan.teachings) for plan, _ in plans(asking, company(asking))] == [1]
+        numbers = [number for run in (mine, longer) for _, number in plans(run, company(run))]
+        assert numbers == [0, 1, 2]
+    assert company(mine) == []

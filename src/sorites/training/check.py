@@ -11,7 +11,7 @@ from ..supervision import Clipped, CrossEntropy, Own, PolicyGradient
 from ..tasks import AbstractTask
 from .compiler import on_processor
 from .member import measured, newborn
-from .plan import once_a_structure, plans, structure_of
+from .plan import company, once_a_structure, plans, structure_of
 from .stage import Run, Stage
 
 _checked: set[tuple] = set()  # a run of the same structure need not be looked at again
@@ -22,14 +22,15 @@ def check(run: Run) -> None:
     for stage in run.stages:
         refusal = _beyond(stage)  # depends on numbers, so it is asked every time
         require(refusal is None, refusal or "")
-    known = structure_of(run)
+    others = company(run)
+    known = structure_of((run, others))
     if known in _checked:
         return
     for stage in {structure_of((stage.task, stage.taught)): stage for stage in run.stages}.values():
         refusal = refuses(run, stage)
         require(refusal is None, refusal or "")
     zero, member, metrics = jax.ShapeDtypeStruct((), np.int32), newborn(run), {}
-    for stage, (plan, _) in zip(run.stages, plans(run), strict=True):
+    for stage, (plan, _) in zip(run.stages, plans(run, others), strict=True):
         where = structure_of((stage.task, stage.evaluation))
         if where not in metrics:  # names do not depend on what is taught
             found = eqx.filter_eval_shape(measured, plan, zero, member)  # as the program will ask: traced once

@@ -26,14 +26,14 @@ from .clock import Clock
 from .history import History
 from .lanes import lanes_of, rest, spread_over
 from .member import Member, Now, advance, born, enter, newborn
-from .plan import Plan, alone, plans, structure_of
+from .plan import Plan, alone, company, plans, structure_of
 from .progress import Listener, Progress, listener_or
 from .records import history_of, spread
 from .stage import Run, Stage
 from .trees import copied, joined, on_device, put, stacked, stand_ins, take
 
 CHUNK = 25  # evaluations per call of the compiled program
-_MADE: set[tuple] = set()  # structures whose programs this process has asked for
+_MADE: set[tuple] = set()  # first plans whose programs this process has asked for
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -92,6 +92,7 @@ def train(
         check(run)
     listener = listener_or(progress)
     run, lanes = stacked(runs), lanes_of(runs[0], len(seeds), lanes)
+    planned = plans(run, (stacked([each] * len(seeds)) for each in company(runs[0])))
     lengths = [int(np.asarray(stage.steps).max()) for stage in run.stages]
     kept_at, backend = _kept_at(run, lengths, keep), jax.default_backend()
     program = compiler.program(_advanced, backend, runs[0].model.soon or _few_steps(run), "all-except-first")
@@ -99,23 +100,24 @@ def train(
     standing = None if checkpoint is None else _left_off(checkpoint, run, seeds, lanes)
     if standing is None:
         birth, about = compiler.program(_born, backend, soon=True), (run, on_device(np.asarray(seeds, np.int32)), lanes)
-        if (made := (structure_of(run), lanes, chunk)) not in _MADE:
+        first_plan = planned[0][0]
+        if (made := (structure_of((first_plan, newborn(runs[0]))), lanes, chunk)) not in _MADE:
             _MADE.add(made)
             with compiler.beside(birth, *about):
-                _compile(program, plans(run)[0][0], newborn(runs[0]), len(seeds), chunk, lanes)
+                _compile(program, first_plan, newborn(runs[0]), len(seeds), chunk, lanes)
         members = birth(*about)
         standing = Standing(1, 0, np.arange(len(seeds)), members, [], np.zeros(len(seeds), np.int64), {})
 
     begun, clock, records = time.perf_counter(), Clock(seconds), standing.records
     members, samples, along = standing.members, standing.samples, standing.along
-    for number, (stage, (plan, taught)) in enumerate(zip(run.stages, plans(run), strict=True), start=1):
+    for number, (stage, (plan, taught)) in enumerate(zip(run.stages, planned, strict=True), start=1):
         if number < standing.stage:
             continue
         first = sum(lengths[: number - 1])
         start = standing if number == standing.stage and records else None
         if start is None and number > 1:
             members = compiler.program(_enter, backend, soon=True)(_bare(stage), members, lanes)
-        hosted = Hosted(program, plan, taught, lanes, chunk, shrink, kept_at[number - 1])
+        hosted = Hosted(program, plan, taught, lanes, chunk, shrink, kept_at[number - 1], number == 1)
         for after, found, segments, active in _chunks(hosted, members, clock, start):
             members = after
             done = first + segments * stage.evaluation.every
@@ -157,6 +159,7 @@ class Hosted(NamedTuple):
     chunk: int
     shrink: int
     stops: tuple[int, ...]  # segments after which the weights are wanted
+    early: bool  # the first segment is a chunk of its own: whoever waits for a long training hears of it soon
 
 
 def _few_steps(run: Run) -> bool:
@@ -197,7 +200,7 @@ def _left_off(checkpoint: Checkpoint, run: Run, seeds: Sequence[int], lanes: str
 
 def _chunks(hosted: Hosted, members: Member, clock: Clock, start: Standing | None):
     """Yield (members, measurements, segments done, active): on entry, then chunk by chunk."""
-    program, plan, taught, lanes, chunk, shrink, stops = hosted
+    program, plan, taught, lanes, chunk, shrink, stops, early = hosted
     stage, count = plan.stage, members.step.shape[0]
     segments = -(-int(np.asarray(stage.steps).max()) // stage.evaluation.every)
     if start is None:
@@ -225,7 +228,8 @@ def _chunks(hosted: Hosted, members: Member, clock: Clock, start: Standing | Non
             active = np.concatenate([keep, active[finished]])[: 1 << max(len(keep) - 1, 0).bit_length()]
             running, here, taught = take(members, active), take(alone(plan, hosted.taught), active), 0
             lanes = rest(lanes, len(active))
-        end = min([segments, (first // chunk + 1) * chunk, *(stop for stop in stops if stop > first)])
+        ends = [segments, (first // chunk + 1) * chunk, *(stop for stop in stops if stop > first)]
+        end = 1 if early and first == 0 and segments > chunk else min(ends)
         kept, steps, begun = end - first, np.asarray(running.step).sum(), time.perf_counter()
         running, found = _one_by_one(program, here, running, Now(taught, False, kept), chunk, lanes)
         members = put(members, active, running) if len(active) < count else running

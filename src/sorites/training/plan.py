@@ -1,9 +1,12 @@
 """What one compiled program trains: stages that differ in nothing but what is taught share it, for their evaluations
-are the same, and compiling those takes longer than compiling the steps."""
+are the same, and compiling those takes longer than compiling the steps. So do runs that are said to be `alike`."""
 
 import dataclasses
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from itertools import chain
 from typing import Any
 
 import equinox as eqx
@@ -24,20 +27,51 @@ class Plan(eqx.Module):
     goal: Until | None
 
 
-def plans(run: Run) -> list[tuple[Plan, int]]:
-    """For every stage its plan, and the number of what it teaches."""
-    bare = [dataclasses.replace(stage, taught=(), reset=True, freeze=False) for stage in run.stages]
-    teachers = np.cumsum([stage.freeze for stage in run.stages]) > 0
-    keys = [
-        (structure_of(each), bool(teacher), None if _shares(each) else place)
-        for place, (each, teacher) in enumerate(zip(bare, teachers, strict=True))
-    ]
+_ALIKE: ContextVar[tuple[Run, ...]] = ContextVar("alike", default=())
+
+
+@contextmanager
+def alike(runs: Iterable[Run]) -> Iterator[None]:
+    """These runs are trained in the block, one after another or some of them: where they differ in nothing but what is
+    taught one program is compiled for all. What a member does stays the same up to rounding."""
+    token = _ALIKE.set(tuple(runs))
+    try:
+        yield
+    finally:
+        _ALIKE.reset(token)
+
+
+def company(run: Run) -> list[Run]:
+    """The runs of the block that a program of this one may serve as well, itself among them; outside of one nobody."""
+    runs = _ALIKE.get()
+    known = [structure_of((each.model, each.goal)) for each in runs]
+    own = structure_of((run.model, run.goal))
+    return [each for each, structure in zip(runs, known, strict=True) if structure == own]
+
+
+def plans(run: Run, company: Iterable[Run] = ()) -> list[tuple[Plan, int]]:
+    """For every stage its plan, and the number of what it teaches; company: runs that share its programs."""
+    taught = [pair for each in chain(company, [run]) for pair in _taught(each)]
     found = []
-    for place, stage in enumerate(run.stages):
-        alike = [other.taught for other, key in zip(run.stages, keys, strict=True) if key == keys[place]]
-        distinct = {structure_of(taught): taught for taught in alike} | {structure_of(stage.taught): stage.taught}
+    for (key, _), stage in zip(_taught(run), run.stages, strict=True):
+        shared = [theirs for other, theirs in taught if other == key]
+        distinct = {structure_of(each): each for each in shared} | {structure_of(stage.taught): stage.taught}
         number = list(distinct).index(structure_of(stage.taught))
-        found.append((Plan(bare[place], tuple(distinct.values()), run.goal), number))
+        found.append((Plan(_bare(stage), tuple(distinct.values()), run.goal), number))
+    return found
+
+
+def _bare(stage: Stage) -> Stage:
+    return dataclasses.replace(stage, taught=(), reset=True, freeze=False)
+
+
+def _taught(run: Run) -> list[tuple[tuple, tuple[Supervision, ...]]]:
+    """A key for every stage, and what it teaches: those with equal keys share a program."""
+    teachers = np.cumsum([stage.freeze for stage in run.stages]) > 0
+    found = []
+    for place, (stage, teacher) in enumerate(zip(run.stages, teachers, strict=True)):
+        own = None if _shares(stage) else (place, structure_of(stage.taught))
+        found.append(((structure_of(_bare(stage)), bool(teacher), own), stage.taught))
     return found
 
 
