@@ -8,7 +8,7 @@ import numpy as np
 
 from ...errors import require
 from ...ledger import Among, Between, Claim, Comparison, Domain, Evidence, at_least, at_most, sampled, shown
-from ...training import Lab
+from ...training import Lab, alike
 from .published import LESSONS, RATES, Published, trained
 from .setting import PAPER
 
@@ -63,10 +63,9 @@ def _comparison(size: Sparsities, lab: Lab) -> Evidence:
     compared: list[Comparison] = []
     free = []
     for setting in size.published():
-        k, ends = (
-            setting.sparsity,
-            {lesson: trained(setting, lesson, lab).history.last("soft.answer") for lesson in LESSONS},
-        )
+        k = setting.sparsity
+        with alike(map(setting.run, LESSONS)):
+            ends = {lesson: trained(setting, lesson, lab).history.last("soft.answer") for lesson in LESSONS}
         solved = {lesson: int((accuracy == 1).sum()) for lesson, accuracy in ends.items()}
         compared += [
             sampled(

@@ -8,7 +8,7 @@ from matplotlib.ticker import NullFormatter
 from ...drawing import COLOURS, QUIET, new_figure
 from ...statistics import wilson
 from ...tasks import Parity
-from ...training import Lab
+from ...training import Lab, alike
 from ..figure import Figure, Frames
 from .grids import LARGE, LESSONS, VARIANTS, Variants
 
@@ -17,9 +17,10 @@ TINTS = ("blue", "orange", "purple", "green")
 
 def _variants(size: Variants, lab: Lab) -> Frames:
     rows, depth = [], Parity(size.bits, size.sparsity).layout.depth
-    names = [(model, lesson) for model in VARIANTS for lesson in LESSONS]
-    for (model, curriculum), (runs, seeds) in zip(names, size.ensembles().values(), strict=True):
-        history = lab.train(runs, seeds).history
+    names, ensembles = [(model, lesson) for model in VARIANTS for lesson in LESSONS], size.ensembles().values()
+    for (model, curriculum), (runs, seeds) in zip(names, ensembles, strict=True):
+        with alike(each[0] for each, _ in ensembles):
+            history = lab.train(runs, seeds).history
         for seed in seeds:
             solved = int(history.solved_at[seed])
             rows.append(

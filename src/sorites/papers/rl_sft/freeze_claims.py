@@ -10,7 +10,7 @@ from ...ledger import Among, Between, Claim, Comparison, Domain, Evidence, Power
 from ...probes import AbstractProbe, ChildMass, Outcome
 from ...probes.attention import child_masses
 from ...statistics import wilson
-from ...training import Evaluation, Lab, Run
+from ...training import Evaluation, Lab, Run, alike
 from .experiments import Experiment, trained
 from .setting import GATES, PAPER, chosen
 
@@ -50,8 +50,10 @@ def _frozen(size: Frozen, lab: Lab) -> Evidence:
     compared: list[Comparison] = []
     depth = size.task().layout.depth
     for gate in size.gates:
-        for freeze in ("none", "learned"):
-            metrics = trained(dataclasses.replace(size, gate=gate, freeze=freeze), lab).history.metrics
+        ways = {freeze: dataclasses.replace(size, gate=gate, freeze=freeze) for freeze in ("none", "learned")}
+        for freeze, way in ways.items():
+            with alike(each.run() for each in ways.values()):
+                metrics = trained(way, lab).history.metrics
             levels, name = metrics["rolled.levels"], f"{gate}, freeze {freeze}"  # member x record x level
             kept = (levels[:, depth - 1 :] == 1).all(axis=(1, 2))  # exact after T-1 updates and after every later one
             parted = (metrics["parted"][:, 2:, 0] > 0).any(axis=1)

@@ -11,7 +11,7 @@ from ...errors import require
 from ...ledger import Among, Between, Claim, Comparison, Domain, Evidence, Real, interval_inside, shown
 from ...statistics import log_log_slope
 from ...theory import sign_dynamics
-from ...training import Lab
+from ...training import Lab, alike
 from .estimator_variance import KINDS, second_moment
 from .experiments import Experiment, exact
 from .setting import PAPER
@@ -57,13 +57,16 @@ class Chains:
     def __post_init__(self):
         require(min(self.bits) >= self.sparsity >= 4, f"secret bits are among the bits: {self.sparsity} of {self.bits}; use 4 to {min(self.bits)}")  # fmt: skip
 
+    def experiment(self, way: str, bits: int, samples: int, noise: float) -> Experiment:
+        return Experiment(bits, self.sparsity, rate=self.rate, samples=samples, block=BLOCK, updates=1, noise=noise, freeze="none",
+                          seeds=self.seeds, **WAYS[way])  # pyright: ignore  # fmt: skip
+
     def learned(self, lab: Lab, way: str, bits: int, plan: list[tuple[int, float]]) -> list[int]:
         """Of the seeds, how many have every held-out thought right after one update; plan: chains and noise, one program."""
-        sizes = [Experiment(bits, self.sparsity, rate=self.rate, samples=samples, block=BLOCK, updates=1, noise=noise, freeze="none",
-                            seeds=self.seeds, **WAYS[way]) for samples, noise in plan]  # pyright: ignore  # fmt: skip
-        runs = [run for size in sizes for run in [size.run()] * self.seeds]
-        right = exact(lab.train(runs, list(range(self.seeds)) * len(sizes)).history)[:, -1]
-        return right.reshape(len(sizes), self.seeds).sum(axis=1).tolist()
+        runs = [run for each in plan for run in [self.experiment(way, bits, *each).run()] * self.seeds]
+        with alike(self.experiment(other, bits, *plan[0]).run() for other in WAYS):
+            right = exact(lab.train(runs, list(range(self.seeds)) * len(plan)).history)[:, -1]
+        return right.reshape(len(plan), self.seeds).sum(axis=1).tolist()
 
 
 def most(name: str, learned: int, seeds: int) -> Comparison:

@@ -7,7 +7,7 @@ import polars as pl
 
 from ...drawing import COLOURS, QUIET, new_figure
 from ...statistics import wilson
-from ...training import History, Lab
+from ...training import History, Lab, alike
 from ..figure import Figure, Frames
 from .experiments import exact
 from .grids import LARGE, LONGER, FiniteSamples, LabelNoise, Losses
@@ -35,9 +35,10 @@ def _rows(history: History, way: str, values, seeds: int, column: str) -> list[d
 
 def _measure(size: FiniteSamples | LabelNoise | Losses, lab: Lab) -> Frames:
     column, values = ("noise", size.noises) if isinstance(size, LabelNoise) else ("samples", size.samples)
-    rows = []
-    for way, (runs, seeds) in size.ensembles().items():
-        rows += _rows(lab.train(runs, seeds).history, way, values, size.seeds, column)
+    rows, ensembles = [], size.ensembles()
+    with alike(runs[0] for runs, _ in ensembles.values()):
+        for way, (runs, seeds) in ensembles.items():
+            rows += _rows(lab.train(runs, seeds).history, way, values, size.seeds, column)
     return {"data": pl.DataFrame(rows)}
 
 
