@@ -5,7 +5,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from ...models import MODELS
-from ...probes import ChildMass, Loss, Outcome
+from ...probes import Loss, Outcome
 from ...supervision import Sampled
 from ...tasks import Parity
 from ...training import CURRICULA, AdamW, Evaluation, Run, stages
@@ -91,7 +91,7 @@ class Variants:
         task = Parity(self.bits, self.sparsity)
         plan = CURRICULA[curriculum](task.layout)
         each = max(1, self.steps // len(plan) // self.every) * self.every
-        evaluation = Evaluation(self.every, 1000, (Loss(), Outcome(), Outcome("rolled"), ChildMass()))
+        evaluation = Evaluation(self.every, 1000, (Loss(), Outcome(), Outcome("rolled")))
         return Run(MODELS[model](task), stages(task, plan, Sampled(self.batch), AdamW(self.rate), each, evaluation))
 
     def ensembles(self) -> Ensembles:
