@@ -49,6 +49,10 @@ def ask_for_one_thread() -> None:
         os.environ.setdefault(name, "1")
 
 
+def asked_for_one_thread() -> bool:
+    return os.environ.get(THREADS[0]) == "1"
+
+
 @contextmanager
 def one_thread_each() -> Iterator[None]:
     """Of the processes that are begun meanwhile."""

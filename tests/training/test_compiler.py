@@ -36,6 +36,7 @@ known = pytest.mark.skipif(not all(compiler._known(*each) for each in compiler.S
 def unsaid(monkeypatch):
     """Nobody has asked the compiler for anything."""
     monkeypatch.setenv("XLA_FLAGS", "")
+    monkeypatch.delenv("NPROC", raising=False)
 
 
 @pytest.fixture
@@ -74,6 +75,14 @@ def test_whoever_imports_asks_for_loops_as_they_stand(told, nothing_set, monkeyp
     ask_for_loops_as_they_stand()
     ask_for_soonest()
     assert os.environ["XLA_FLAGS"] == "--xla_dump_to=there"
+
+
+@known
+def test_one_thread_makes_soon_what_is_in_one_piece(told, monkeypatch):
+    monkeypatch.setenv("NPROC", "1")
+    for soon in (True, False):
+        compiler.program(len, "cpu", soon)
+    assert told == [(len, compiler.SOON + compiler.WHOLE), (len, ())]
 
 
 @known

@@ -4,6 +4,7 @@ The sequence is inputs, a start token where there is one (the constant 0 of wen'
 a token of a thought is predicted at the place before it. A thought that is not shown holds a pad of its own.
 """
 
+import functools
 from typing import ClassVar
 
 import equinox as eqx
@@ -196,6 +197,12 @@ def gpt(
     start = alphabet.signs if start is None else start
     need = layout.positions * layout.slots - 1 + start
     require(room is None or room >= need, f"a GPT has a place for every token: room={room}; use {need} or more")
-    shape = eqx.filter_eval_shape(lambda: network(architecture, room or need, jax.random.key(0), alphabet.vocab))
+    shape = _shapes(architecture, room or need, alphabet.vocab)
     net = jax.tree.map(lambda leaf: zeros(leaf.shape, leaf.dtype) if hasattr(leaf, "shape") else leaf, shape)
     return GPT(net, zeros(width, TYPES[weights]), alphabet, start)
+
+
+@functools.cache
+def _shapes(architecture: Architecture, places: int, vocab: int) -> Network:
+    """Of its weights: an ensemble of a hundred runs asks for the same ones as often."""
+    return eqx.filter_eval_shape(lambda: network(architecture, places, jax.random.key(0), vocab))

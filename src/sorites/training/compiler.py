@@ -10,12 +10,13 @@ from typing import Any
 import equinox as eqx
 import jax
 
-from ..flags import asked_by_others, asked_for_soonest
+from ..flags import asked_by_others, asked_for_one_thread, asked_for_soonest
 
 # About half of the compilation. Weights of new members, and of models that say so, are the same to the bit and train
 # nearly as fast; others round otherwise, and train up to 1.8 times as long (docs/bench.md): taken where steps are few,
 # and for descents that are no Run and, so compiled, take as long.
 SOON = (("xla_backend_optimization_level", 1), ("xla_cpu_use_fusion_emitters", False))
+WHOLE = (("xla_cpu_parallel_codegen_split_count", 1),)  # in one piece, where there is one thread to compile it
 WELL = (  # as the compiler does by itself, but for loops
     ("xla_backend_optimization_level", 3),
     ("xla_cpu_use_fusion_emitters", True),
@@ -27,7 +28,8 @@ GPU = (("xla_gpu_enable_triton_gemm", False),)
 
 def program(function: Callable, backend: str, soon: bool, donate: str = "none") -> Any:
     """The function, compiled for that backend when it is called."""
-    said, cpu = asked_by_others(), SOON if soon else WELL if asked_for_soonest() else ()
+    sooner = SOON + WHOLE * asked_for_one_thread()
+    said, cpu = asked_by_others(), sooner if soon else WELL if asked_for_soonest() else ()
     wanted = {"gpu": GPU, "cpu": cpu}.get(backend, ())
     return _program(function, donate, tuple(each for each in wanted if each[0] not in said and _known(*each)))
 
