@@ -53,7 +53,7 @@ def small(size):
 
 def ours(layers: int, chain: bool, seconds: float, smoke: bool, compute: str, members: int) -> dict:
     """Sequences per second over all members, evaluation and entropy logging included, after compilation; and seconds to
-    the end of the first chunk of 16 evaluations, compilation included."""
+    the first evaluation of a trained net of every member, compilation included."""
     width, hidden, batch = (32, 64, 32) if smoke else (720, 2880, 512)
     net = Net(layers, layers, width, hidden, 0.02, batch, 16, probed=128, compute=compute)
     cases = [net.case(seed, 30, 3, 1e-4, batch * 10**6, 3 * chain, stops=False) for seed in range(members)]

@@ -38,8 +38,7 @@ def test_what_limits_each_row(page):
     ]
     now = {row[0]: row[2] for row in rows[2:]}
     beside = {name: page.compared(ours, theirs, unit) for name, ours, theirs, unit in page.rows() if theirs}
-    firsts = [(row["what"].removesuffix(", again"), row["first result, s"])
-              for when in ("two programs", "another day") for row in DEEP[when]["rows"]]  # fmt: skip
+    firsts = [(row["what"].removesuffix(", again"), row["first result, s"]) for row in DEEP["first segment"]["rows"]]
 
     def span(what):
         found = [seconds for told, seconds in firsts if told == what]
@@ -419,7 +418,7 @@ def test_steps_and_evaluation_as_two_programs():
 
 def test_first_results_by_the_machine():
     """Every first result of the paragraph is one of the record, on that machine, and so is every pace."""
-    told = TOLD.split("**First results by the machine**")[1].split("**`sorites verify`**")[0]
+    told = TOLD.split("**First results by the machine**")[1].split("**After the first segment**")[0]
     rows = {(row["machine"], row["what"]): row for row in DEEP["two programs"]["rows"]}
     deep, four = "four layers, bf16", "four layers, bf16, 4 members"
     for machine, what in [("N", deep), ("O", deep), ("P", deep), ("N", four), ("O", four)]:
@@ -435,7 +434,7 @@ def test_first_results_by_the_machine():
 
 
 def test_first_results_on_two_more_leases():
-    told = TOLD.split("**First results by the machine**")[1].split("**`sorites verify`**")[0]
+    told = TOLD.split("**First results by the machine**")[1].split("**After the first segment**")[0]
     rows = {(row["machine"], row["what"]): row for row in DEEP["another day"]["rows"]}
     deep, four, disk = "four layers, bf16", "four layers, bf16, 4 members", ", programs on disk"
 
@@ -454,6 +453,40 @@ def test_first_results_on_two_more_leases():
     places = [told.index(f"{seconds:.2f}") for seconds in until]
     assert len(places) == 6
     assert places == sorted(places)
+
+
+def test_after_the_first_segment():
+    told = TOLD.split("**After the first segment**")[1].split("### All claims")[0]
+    rows, every = DEEP["first segment"]["rows"], "first 256 steps, s"
+    deep, four, eight = "four layers, bf16", "four layers, bf16, 4 members", "one layer, TF32, 8 members"
+
+    def on(machine, what, column="first result, s"):
+        return [row[column] for row in rows if (row["machine"], row["what"].split(", again")[0]) == (machine, what)]
+
+    def disk(machine, what):
+        return on(machine, f"{what}, programs on disk")
+
+    def span(what, column="first result, s"):
+        found = [*on("S", what, column), *on("T", what, column)]
+        return f"{min(found)} to {max(found)}"
+
+    [paced], tf32 = on("T", f"{deep}, pace"), "four layers, TF32"
+    for words in (
+        f"256 steps took {span(deep, every)} s where it took {span(deep)}",
+        f"of four members {span(four, every)} where it took {span(four)}",
+        "after {}, {}, {} and {} s, ".format(*on("S", deep)),
+        "from disk after {}, {}, {} and {}, ".format(*disk("S", deep)),
+        "four members after {} and {}".format(*on("S", four), *disk("S", four)),
+        "after {}, {} and {}, from disk {} and {}".format(*on("T", deep), paced, *disk("T", deep)),
+        "in TF32 {}, four members after {} and {}".format(*on("T", tf32), *on("T", four)),
+        "from disk {}, eight members of one layer after {} and {}".format(
+            *disk("T", four), *on("T", eight), *disk("T", eight)
+        ),
+        *("{:,} and {:,}".format(*on("T", what, "sequences per second, twice")[0]) for what in (f"{deep}, pace", tf32)),
+    ):
+        assert words in told
+    [(_, tried)] = [each for each in DEEP["first segment"].items() if each[0].startswith("tried on S")]
+    assert "{}, {} and {} s instead of {}, {} and {}".format(*tried["level 2"], *tried["as it is"]) in told
 
 
 def test_rows_and_a_first_result_again():

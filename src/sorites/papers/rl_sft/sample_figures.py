@@ -36,7 +36,8 @@ def _rows(history: History, way: str, values, seeds: int, column: str) -> list[d
 def _measure(size: FiniteSamples | LabelNoise | Losses, lab: Lab) -> Frames:
     column, values = ("noise", size.noises) if isinstance(size, LabelNoise) else ("samples", size.samples)
     rows, ensembles = [], size.ensembles()
-    with alike(runs[0] for runs, _ in ensembles.values()):
+    compared = ensembles.values() if isinstance(size, Losses) else ()  # the others share programs with each other
+    with alike(runs[0] for runs, _ in compared):
         for way, (runs, seeds) in ensembles.items():
             rows += _rows(lab.train(runs, seeds).history, way, values, size.seeds, column)
     return {"data": pl.DataFrame(rows)}
