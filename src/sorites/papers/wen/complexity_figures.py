@@ -12,7 +12,7 @@ from ...statistics import Median, compare_growth, median_time
 from ..figure import Figure, Frames
 from .experiments import best
 from .frames import measure
-from .grids import AT_PAPER_SCALE, LARGE, UNWATCHED, Complexity
+from .grids import AT_PAPER_SCALE, LARGE, SMALLEST, Complexity
 
 NAMES = {True: "with the chain", False: "without the chain"}
 ENOUGH = 6  # members from which on a median has a 95 % interval
@@ -248,7 +248,7 @@ def _find_line(frames: Frames, size: Complexity) -> str:
 
 
 QUICK = Complexity(seeds=8)
-TINY = Complexity(bits=14, chained=(1, 2), bare=(1, 2), budget=10_000, seeds=2, **UNWATCHED)
+TINY = Complexity(bits=14, chained=(1, 2), bare=(1, 2), budget=10_000, seeds=2, **SMALLEST)
 CAPTION = (
     "Sequences seen at the first evaluation at which every target of 2,048 held-out sequences is right; one pass over fresh "
     "data, Adam with linear decay to zero over the budget. Medians by Kaplan-Meier and, from 6 members on, 95 % intervals by "

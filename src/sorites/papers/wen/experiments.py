@@ -31,7 +31,7 @@ class Net:
     every: int = 20  # steps between evaluations
     rates: tuple[float, ...] = (5e-4,)  # the best one counts
     held_out: int = 2048
-    probed: int = 64  # held-out sequences whose attention entropy is measured; 0: nobody asks
+    probed: int = 64  # held-out sequences whose attention entropy is measured
     format: str = "paper"
     dropout: float = 0.0
     weights: str = "float32"
@@ -119,7 +119,6 @@ def study(cases: list[Case], batch: int, lab: Lab) -> Studied:
 class FreshData(Net):
     """Sample complexity: sequences seen at the first evaluation with every target of every held-out one right."""
 
-    probed: int = 0
     bits: int = 20  # n
     chained: tuple[int, ...] = (1, 2, 3, 4)  # k with the chain
     bare: tuple[int, ...] = (1, 2, 3, 4)  # k without

@@ -237,7 +237,7 @@ CLAIMS = (
     Claim(
         "W22", PAPER, "Figure 3b", "finite",
         "A one-layer, one-head GPT taught with the chain attends from every thought mostly to its secret bit.",
-        {"tiny": Watched(heads=1, bits=17, sparsity=4, held_out=512, seeds=2, budget=120_000, probed=0), "quick": Watched(heads=1, seeds=4, probed=0)}, _interpretable,
+        {"tiny": Watched(heads=1, bits=17, sparsity=4, held_out=512, seeds=2, budget=120_000), "quick": Watched(heads=1, seeds=4)}, _interpretable,
         domain=Domain({
             "bits": Between(17, 24), "sparsity": Between(4, 8), "budget": Between(120_000, 240_000, 40_000),
             "held_out": Among(512, 1024), "seeds": Between(2, 4),

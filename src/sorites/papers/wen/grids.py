@@ -62,8 +62,6 @@ class Complexity(FreshData):
 class Maps(Watched):
     """The attention of one trained member on one held-out sequence."""
 
-    probed: int = 0
-
     def tables(self, lab: Lab = PLAIN) -> Tables:
         studied = self.studied(lab)
         index = int(np.argmax(studied.solved))  # the first that learned it, else the first
@@ -138,7 +136,6 @@ def extend(found: Tables, studied: Studied, **labels: Any) -> None:
 
 
 SMALLEST: dict[str, Any] = {"held_out": 256, "every": 20, "width": 32, "hidden": 64, "probed": 32}  # for tests
-UNWATCHED: dict[str, Any] = SMALLEST | {"probed": 0}
 PAPER_NET: dict[str, Any] = {
     "width": 720, "hidden": 3072, "spread": 0.02, "batch": 512, "every": 16, "rates": (1e-4,), "probed": 128,
 }  # fmt: skip

@@ -8,7 +8,7 @@ from matplotlib.ticker import MaxNLocator
 from ...drawing import COLOURS, new_figure
 from ..figure import Figure, Frames
 from .frames import measure
-from .grids import AT_PAPER_SCALE, LARGE, UNWATCHED, Maps
+from .grids import AT_PAPER_SCALE, LARGE, SMALLEST, Maps
 
 
 def _draw(frames: Frames, size: Maps):
@@ -90,12 +90,12 @@ CAPTION = (
 FIGURES = (
     Figure(
         "wen/3b", "Attention of one layer, one head", CAPTION,
-        {"tiny": Maps(bits=14, sparsity=2, budget=10_000, seeds=4, **UNWATCHED),
+        {"tiny": Maps(bits=14, sparsity=2, budget=10_000, seeds=4, **SMALLEST),
          "quick": Maps(heads=1, seeds=2), "paper": LARGE["3b"]}, measure, _draw, _find, seconds=20, claims=("W22",),
     ),
     Figure(
         "wen/8", "Attention of two layers, two heads", CAPTION,
-        {"tiny": Maps(bits=14, sparsity=2, budget=10_000, layers=2, heads=2, seeds=1, **UNWATCHED),
+        {"tiny": Maps(bits=14, sparsity=2, budget=10_000, layers=2, heads=2, seeds=1, **SMALLEST),
          "quick": Maps(layers=2, heads=2, seeds=2), "paper": LARGE["8"]}, measure, _draw, _find, seconds=60, claims=("W22",),
     ),
 )  # fmt: skip
