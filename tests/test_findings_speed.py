@@ -18,6 +18,7 @@ def record(name):
 
 
 DEEP, BESIDE = record("profile-wen-h200"), record("bench-wen-h200")
+SAME = record("compilation-cpu")["the same work"]
 OTHER_MACHINE = "the day of commit 84a9395 on another machine, commit 951f108"
 NOW = BESIDE["sequences per second, width 720"]
 ON_G = {name: row for name, row in BESIDE["the run before, commit 709ccf7"].items() if isinstance(row, dict)}
@@ -51,7 +52,10 @@ def test_what_limits_each_row(page):
     reproduce = record("compilation-cpu")[f"{whole}blocks and slopes"]
     lego = record("bench-lego-h200")
     ratio = page.compared(lego["sorites"]["training"]["seconds"], lego["torch"]["training"], "s")[2]
-    assert list(now.values())[:9] == [
+    before, after, made = (SAME[name] for name in ("verify, e293822", "verify, 23d78c7", "reproduce, 23d78c7"))
+    slower = before["seconds"] / before["where the reach was set"]
+    minutes = made["seconds of processor"] / 60
+    assert list(now.values())[:11] == [
         "; ".join(paces),
         f"{span(eight)}; {span(deep)}; {span(four)}, by the machine",
         "; ".join(span(f"{what}, programs on disk") for what in (eight, deep, four)),
@@ -60,7 +64,9 @@ def test_what_limits_each_row(page):
         beside["kim-suzuki: full-batch epoch, forced"][2],
         f"{beside['lego: training step'][2]}; {ratio}",
         f"{cold['seconds']:.0f}; {again['seconds']:.0f}",
+        f"{after['seconds']:.0f} of {before['seconds']:,.0f} s: {after['seconds'] / before['seconds']:.2f}",
         f"{reproduce['seconds of processor'] / 60:.1f}",
+        f"{minutes:.1f} there, by its slowness {minutes / slower:.1f} of 49",
     ]
     worked, compiled = (cold[name] for name in ("seconds that the two processes worked", "of which compilation"))
     assert f"compilation, {compiled:.0f} of {worked:.0f} s of two processes" in table
@@ -453,6 +459,60 @@ def test_first_results_on_two_more_leases():
     places = [told.index(f"{seconds:.2f}") for seconds in until]
     assert len(places) == 6
     assert places == sorted(places)
+
+
+def test_ways_of_teaching_that_are_compared():
+    told = TOLD.split("**Ways of teaching that are compared**")[1].split("### Gradients and steps")[0]
+    [gained] = [each for name, each in SAME.items() if name.startswith("alike, [[")]
+    for (old, compiled), (new, less) in gained.values():
+        assert f"{new} and {less} instead of {old} and {compiled}" in told
+    pairs = SAME["alike, where it loses, the same columns"].values()
+    before, after = ([pair[place][1] for pair in pairs] for place in (0, 1))
+    assert "compile {} and {} s instead of {} and {}".format(*after, *before) in told
+    [turns] = [each for name, each in SAME["in one piece"].items() if name.startswith("[seconds of processor")]
+    ([one, _],), ((first, _), (second, _)) = turns["in one"], turns["in 32 pieces"]
+    assert f"take {one} s of processor instead of {first} and {second}" in told
+    [well] = [each for name, each in SAME["in one piece"].items() if name.startswith("well")]
+    assert f"takes {well['in one'][0]} instead of {well['in 32 pieces'][0]}" in told
+    [members] = [each for name, each in SAME.items() if name.startswith("new members")]
+    chosen = [members[name] for name in ("GPT of one layer", "of two", "decoder")]
+    level, piece = ([each[place] for each in chosen] for place in (2, 1))
+    assert "take {:.2f} and {:.2f} s (GPTs of one and two layers), {:.2f} (decoder)".format(*level) in told
+    assert "instead of {:.2f}, {:.2f} and {:.2f}".format(*piece) in told
+    [entropy] = [each for name, each in SAME.items() if name.startswith("no entropy")]
+    rows = [entropy[name] for name in ("wen/1a", "wen/2a", "W23")]
+    (one, small), (two, less), (three, more) = ((before[1], after[1]) for before, after in rows)
+    assert f"{small} and {less} s of compilation instead of {one} and {two}" in told
+    assert f"{more} instead of {three}" in told
+
+
+def test_the_work_that_the_reaches_were_set_for():
+    told = TOLD.split("**The work that the reaches were set for**")[1].split("**`make test`**")[0]
+    before, after, whole = (
+        SAME[name] for name in ("verify, e293822", "verify, 23d78c7", "verify, 2aff93a, all 157 claims")
+    )
+    old, new = (SAME[f"reproduce, {commit}"] for commit in ("2aff93a", "23d78c7"))
+
+    def minutes(row, name="seconds of processor"):
+        return f"{row[name] / 60:.1f}"
+
+    worked, compiled = "seconds that the processes worked", "of which compilation"
+    slower = before["seconds"] / before["where the reach was set"]
+    for words in (
+        f"takes {before['seconds']:,.0f} s at e293822 (one process, {minutes(before)} minutes of processor)",
+        f"and {after['seconds']:.0f} s at 23d78c7 (two, {minutes(after)}): ",
+        f"{after['seconds'] / before['seconds']:.2f} of the time",
+        f"where {before['reach']} of {before['where the reach was set']} s, {before['reach'] / 620:.2f}, was asked",
+        f"takes {slower:.2f} times as long",
+        f"takes {minutes(new)} minutes of processor there, {minutes(new, 'seconds')} minutes in all",
+        f"{new[compiled]:.0f} of the {new[worked]:,.0f} s",
+        f"(2aff93a: {minutes(old)}, {minutes(old, 'seconds')} and {old[compiled]:.0f} of {old[worked]:,.0f};",
+        f"{new['seconds of processor'] / 60 / slower:.1f} minutes by that factor",
+        f"these 23 claims take {whole['of these the 23 claims since e293822'][0]:.0f} of the {whole[worked]:,.0f} s",
+    ):
+        assert words in told
+    since = {"RS-37", "A-1", "A-2", "LI-29", "A-3"}
+    assert len(since & set(whole["that compile longest"])) == 5
 
 
 def test_after_the_first_segment():
