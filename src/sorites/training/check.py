@@ -18,16 +18,18 @@ _checked: set[tuple] = set()  # a run of the same structure need not be looked a
 
 
 def check(run: Run) -> None:
-    """The model reads every stage's chains, its mask hides no child, its signals are finite, its goals are measured."""
-    for stage in run.stages:
+    """The model reads every stage's chains, its mask hides no child, its signals are finite, its goals are measured; of
+    runs that are alike, too, for its program holds what they teach."""
+    others = company(run)
+    everything = [(each, stage) for each in (run, *others) for stage in each.stages]
+    for _, stage in everything:
         refusal = _beyond(stage)  # depends on numbers, so it is asked every time
         require(refusal is None, refusal or "")
-    others = company(run)
     known = structure_of((run, others))
     if known in _checked:
         return
-    for stage in {structure_of((stage.task, stage.taught)): stage for stage in run.stages}.values():
-        refusal = refuses(run, stage)
+    for each, stage in {structure_of((stage.task, stage.taught)): (each, stage) for each, stage in everything}.values():
+        refusal = refuses(each, stage)
         require(refusal is None, refusal or "")
     zero, member, metrics = jax.ShapeDtypeStruct((), np.int32), newborn(run), {}
     for stage, (plan, _) in zip(run.stages, plans(run, others), strict=True):

@@ -57,11 +57,11 @@ def plans(run: Run, company: Iterable[Run] = ()) -> list[tuple[Plan, int]]:
         shared = [theirs for other, theirs in taught if other == key]
         distinct = {structure_of(each): each for each in shared} | {structure_of(stage.taught): stage.taught}
         number = list(distinct).index(structure_of(stage.taught))
-        found.append((Plan(_bare(stage), tuple(distinct.values()), run.goal), number))
+        found.append((Plan(_untaught(stage), tuple(distinct.values()), run.goal), number))
     return found
 
 
-def _bare(stage: Stage) -> Stage:
+def _untaught(stage: Stage) -> Stage:
     return dataclasses.replace(stage, taught=(), reset=True, freeze=False)
 
 
@@ -71,7 +71,7 @@ def _taught(run: Run) -> list[tuple[tuple, tuple[Supervision, ...]]]:
     found = []
     for place, (stage, teacher) in enumerate(zip(run.stages, teachers, strict=True)):
         own = None if _shares(stage) else (place, structure_of(stage.taught))
-        found.append(((structure_of(_bare(stage)), bool(teacher), own), stage.taught))
+        found.append(((structure_of(_untaught(stage)), bool(teacher), own), stage.taught))
     return found
 
 
