@@ -22,7 +22,7 @@ _HOMES = {
     "outcome_reward process_reward self_generated teacher_forcing weighted without",
     "probes": "AbstractProbe ChildMass Elsewhere Entropy HeadEntropy Loss Outcome Reward",
     "training": "CURRICULA GD AbstractRule Adam AdamW Clip Decay Evaluation History Quantised Run Sign Stage Trained "
-    "Until Lab alike linear_icot log_icot stages train",
+    "Until Lab linear_icot log_icot sharing stages train",
     "training.cells": "run_named",
     "store": "Store checkpoint",
     "sweeps": "Futility Grid Halving Table grid sweep",

@@ -29,7 +29,7 @@ from sorites.supervision import (
     without,
 )
 from sorites.tasks import Boolean, Chain, Parity, Sequences
-from sorites.training import Adam, Evaluation, Run, Stage, alike, train
+from sorites.training import Adam, Evaluation, Run, Stage, sharing, train
 from sorites.training.check import check
 from sorites.training.member import born, enter, step
 
@@ -57,9 +57,14 @@ def test_groups_are_whole():
 def test_whoever_shares_a_program_is_checked_with_it():
     """It holds what all of them teach, so a sentence must come before it is traced."""
     sound, faulty = run_of(grouped(4), Repeated(12, 4)), run_of(grouped(5), Repeated(12, 4))
-    with alike([sound, faulty]), pytest.raises(SpecError, match=r"whole groups: batch=12, group=5"):
+    with sharing([sound, faulty]), pytest.raises(SpecError, match=r"whole groups: batch=12, group=5"):
         check(sound)
     check(sound)
+    term, whole = grouped(8), Evaluation(1, 16)  # taught alike, of batches that are not
+    parted = run_of(term, Repeated(12, 4), evaluation=whole)
+    partners = [parted, run_of(term, Repeated(16, 8), evaluation=whole)]
+    with sharing(partners), pytest.raises(SpecError, match=r"whole groups: batch=12, group=8"):
+        check(parted)
 
 
 def test_groups_are_whole_in_every_block():

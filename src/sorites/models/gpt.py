@@ -4,6 +4,7 @@ The sequence is inputs, a start token where there is one (the constant 0 of wen'
 a token of a thought is predicted at the place before it. A thought that is not shown holds a pad of its own.
 """
 
+import dataclasses
 import functools
 from typing import ClassVar
 
@@ -199,6 +200,7 @@ def gpt(
     require(room is None or room >= need, f"a GPT has a place for every token: room={room}; use {need} or more")
     shape = _shapes(architecture, room or need, alphabet.vocab)
     net = jax.tree.map(lambda leaf: zeros(leaf.shape, leaf.dtype) if hasattr(leaf, "shape") else leaf, shape)
+    net = dataclasses.replace(net, architecture=architecture)  # whose numbers may be of other types than equal ones
     return GPT(net, zeros(width, TYPES[weights]), alphabet, start)
 
 

@@ -11,7 +11,7 @@ from .ensemble import train as train
 from .history import History as History
 from .lab import PLAIN as PLAIN
 from .lab import Lab as Lab
-from .plan import alike as alike
+from .plan import sharing as sharing
 from .progress import Progress as Progress
 from .progress import reporting as reporting
 from .rules import GD as GD

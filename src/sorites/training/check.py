@@ -11,7 +11,7 @@ from ..supervision import Clipped, CrossEntropy, Own, PolicyGradient
 from ..tasks import AbstractTask
 from .compiler import on_processor
 from .member import measured, newborn
-from .plan import company, once_a_structure, plans, structure_of
+from .plan import once_a_structure, partners_of, plans, structure_of
 from .stage import Run, Stage
 
 _checked: set[tuple] = set()  # a run of the same structure need not be looked at again
@@ -19,8 +19,8 @@ _checked: set[tuple] = set()  # a run of the same structure need not be looked a
 
 def check(run: Run) -> None:
     """The model reads every stage's chains, its mask hides no child, its signals are finite, its goals are measured; of
-    runs that are alike, too, for its program holds what they teach."""
-    others = company(run)
+    runs that share its program, too, for that holds what they teach."""
+    others = partners_of(run)
     everything = [(each, stage) for each in (run, *others) for stage in each.stages]
     for _, stage in everything:
         refusal = _beyond(stage)  # depends on numbers, so it is asked every time
@@ -28,7 +28,7 @@ def check(run: Run) -> None:
     known = structure_of((run, others))
     if known in _checked:
         return
-    for each, stage in {structure_of((stage.task, stage.taught)): (each, stage) for each, stage in everything}.values():
+    for each, stage in {structure_of(_checked_of(stage)): (each, stage) for each, stage in everything}.values():
         refusal = refuses(each, stage)
         require(refusal is None, refusal or "")
     zero, member, metrics = jax.ShapeDtypeStruct((), np.int32), newborn(run), {}
@@ -43,6 +43,11 @@ def check(run: Run) -> None:
                 f"a goal is something measured: {until and until.metric!r}; use one of {', '.join(metrics[where])}",
             )
     _checked.add(known)
+
+
+def _checked_of(stage: Stage) -> tuple:
+    """What `refuses` depends on."""
+    return stage.task, stage.taught, stage.source, stage.evaluation
 
 
 def refuses(run: Run, stage: Stage) -> str | None:

@@ -26,7 +26,7 @@ from .clock import Clock
 from .history import History
 from .lanes import lanes_of, rest, spread_over
 from .member import Member, Now, advance, born, enter, newborn
-from .plan import Plan, alone, company, plans, structure_of
+from .plan import Plan, alone, partners_of, plans, structure_of
 from .progress import Listener, Progress, listener_or
 from .records import history_of, spread
 from .stage import Run, Stage
@@ -92,11 +92,12 @@ def train(
         check(run)
     listener = listener_or(progress)
     run, lanes = stacked(runs), lanes_of(runs[0], len(seeds), lanes)
-    planned = plans(run, (stacked([each] * len(seeds)) for each in company(runs[0])))
+    planned = plans(run, (stacked([_modelless(each)] * len(seeds)) for each in partners_of(runs[0])))
     lengths = [int(np.asarray(stage.steps).max()) for stage in run.stages]
     kept_at, backend = _kept_at(run, lengths, keep), jax.default_backend()
     program = compiler.program(_advanced, backend, runs[0].model.soon or _few_steps(run), "all-except-first")
-    checkpoint = None if checkpoint is None else checkpoint.of(lanes, chunk, shrink, tuple(keep))
+    ways = tuple(len(plan.teachings) for plan, _ in planned)  # another program may round otherwise
+    checkpoint = None if checkpoint is None else checkpoint.of(lanes, chunk, shrink, tuple(keep), ways)
     standing = None if checkpoint is None else _left_off(checkpoint, run, seeds, lanes)
     if standing is None:
         birth, about = compiler.program(_born, backend, soon=True), (run, on_device(np.asarray(seeds, np.int32)), lanes)
@@ -166,6 +167,11 @@ def _few_steps(run: Run) -> bool:
     """Whoever looks after every step takes few, as in the theorems: the compiler works for longer than they train. Not
     their number, nor later stages: a look at the first steps of a run rounds as the run does."""
     return run.stages[0].evaluation.every == 1
+
+
+def _modelless(run: Run) -> Run:
+    """Of a partner only the stages are read."""
+    return eqx.tree_at(lambda run: run.model, run, None)
 
 
 def _kept_at(run: Run, lengths: list[int], keep: Sequence[int]) -> list[tuple[int, ...]]:

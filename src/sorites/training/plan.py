@@ -1,5 +1,5 @@
 """What one compiled program trains: stages that differ in nothing but what is taught share it, for their evaluations
-are the same, and compiling those takes longer than compiling the steps. So do runs that are said to be `alike`."""
+are the same, and compiling those takes longer than compiling the steps. So do runs inside `sharing`."""
 
 import dataclasses
 import functools
@@ -27,31 +27,33 @@ class Plan(eqx.Module):
     goal: Until | None
 
 
-_ALIKE: ContextVar[tuple[Run, ...]] = ContextVar("alike", default=())
+_SHARING: ContextVar[tuple[Run, ...]] = ContextVar("sharing", default=())
 
 
 @contextmanager
-def alike(runs: Iterable[Run]) -> Iterator[None]:
-    """These runs are trained in the block, one after another or some of them: where they differ in nothing but what is
-    taught one program is compiled for all. What a member does stays the same up to rounding."""
-    token = _ALIKE.set(tuple(runs))
+def sharing(runs: Iterable[Run]) -> Iterator[None]:
+    """These runs are trained in the block, one after another, with as many members each: where they differ in nothing
+    but what is taught, and no probe but `Loss` asks for that, one program is compiled for all. What a member does stays
+    the same up to rounding. Of few that are still to be trained, others being stored, it compiles more than they need.
+    """
+    token = _SHARING.set(tuple(runs))
     try:
         yield
     finally:
-        _ALIKE.reset(token)
+        _SHARING.reset(token)
 
 
-def company(run: Run) -> list[Run]:
+def partners_of(run: Run) -> list[Run]:
     """The runs of the block that a program of this one may serve as well, itself among them; outside of one nobody."""
-    runs = _ALIKE.get()
+    runs = _SHARING.get()
     known = [structure_of((each.model, each.goal)) for each in runs]
     own = structure_of((run.model, run.goal))
     return [each for each, structure in zip(runs, known, strict=True) if structure == own]
 
 
-def plans(run: Run, company: Iterable[Run] = ()) -> list[tuple[Plan, int]]:
-    """For every stage its plan, and the number of what it teaches; company: runs that share its programs."""
-    taught = [pair for each in chain(company, [run]) for pair in _taught(each)]
+def plans(run: Run, partners: Iterable[Run] = ()) -> list[tuple[Plan, int]]:
+    """For every stage its plan, and the number of what it teaches; partners: runs that share its programs."""
+    taught = [pair for each in chain(partners, [run]) for pair in _taught(each)]
     found = []
     for (key, _), stage in zip(_taught(run), run.stages, strict=True):
         shared = [theirs for other, theirs in taught if other == key]

@@ -8,7 +8,7 @@ from matplotlib.ticker import NullFormatter
 from ...drawing import COLOURS, QUIET, new_figure
 from ...statistics import wilson
 from ...tasks import Parity
-from ...training import Lab, alike
+from ...training import Lab, sharing
 from ..figure import Figure, Frames
 from .grids import LARGE, LESSONS, VARIANTS, Variants
 
@@ -18,9 +18,9 @@ TINTS = ("blue", "orange", "purple", "green")
 def _variants(size: Variants, lab: Lab) -> Frames:
     rows, depth = [], Parity(size.bits, size.sparsity).layout.depth
     names, ensembles = [(model, lesson) for model in VARIANTS for lesson in LESSONS], size.ensembles().values()
-    for (model, curriculum), (runs, seeds) in zip(names, ensembles, strict=True):
-        with alike(each[0] for each, _ in ensembles):
-            history = lab.train(runs, seeds).history
+    with sharing(runs[0] for runs, _ in ensembles):
+        histories = [lab.train(runs, seeds).history for runs, seeds in ensembles]
+    for (model, curriculum), (runs, seeds), history in zip(names, ensembles, histories, strict=True):
         for seed in seeds:
             solved = int(history.solved_at[seed])
             rows.append(

@@ -10,7 +10,7 @@ from ...errors import require
 from ...probes import ChildMass, Outcome, Reward
 from ...supervision import Clipped, PolicyGradient, Repeated, Sampled, credit, process_reward
 from ...tasks import Boolean
-from ...training import GD, AbstractRule, AdamW, Evaluation, Lab, Run, Stage, alike
+from ...training import GD, AbstractRule, AdamW, Evaluation, Lab, Run, Stage, sharing
 from ..figure import Figure, Frames
 from .exact import pretrained
 from .setting import require_rate
@@ -62,9 +62,10 @@ class Ratios:
 def _measure(size: Ratios, lab: Lab) -> Frames:
     """Mean reward and least child mass before every batch, for each seed."""
     rows, ways = [], size.ways()
-    for name, run in ways.items():
-        with alike(ways.values()):
-            found = lab.train(run, range(size.seeds)).history.metrics
+    with sharing(ways.values()):
+        histories = {name: lab.train(run, range(size.seeds)).history for name, run in ways.items()}
+    for name, history in histories.items():
+        found = history.metrics
         reward, mass = (found[metric][:, : size.batches] for metric in ("sampled.reward", "child_mass"))
         seed, batch = np.indices(reward.shape)
         rows.append(pl.DataFrame({"way": name, "seed": seed.ravel(), "batch": batch.ravel(), "reward": reward.ravel(),

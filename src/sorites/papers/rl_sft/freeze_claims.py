@@ -1,6 +1,7 @@
 """RS-19: SFT from sampled chains, with and without freezing the levels that are learned."""
 
 import dataclasses
+from typing import ClassVar
 
 import jax.numpy as jnp
 import numpy as np
@@ -10,7 +11,7 @@ from ...ledger import Among, Between, Claim, Comparison, Domain, Evidence, Power
 from ...probes import AbstractProbe, ChildMass, Outcome
 from ...probes.attention import child_masses
 from ...statistics import wilson
-from ...training import Evaluation, Lab, Run, alike
+from ...training import Evaluation, Lab, Run, sharing
 from .experiments import Experiment, trained
 from .setting import GATES, PAPER, chosen
 
@@ -18,6 +19,8 @@ from .setting import GATES, PAPER, chosen
 class Parted(AbstractProbe):
     """Per level, the share of its thoughts that attend to their two children unequally. Both start with the same sign, so a sampled sign
     has erred."""
+
+    asks_what_is_taught: ClassVar[bool] = False
 
     def __call__(self, model, task, secret, chains, taught):
         first, second = child_masses(model, task.children(secret)).T
@@ -51,9 +54,10 @@ def _frozen(size: Frozen, lab: Lab) -> Evidence:
     depth = size.task().layout.depth
     for gate in size.gates:
         ways = {freeze: dataclasses.replace(size, gate=gate, freeze=freeze) for freeze in ("none", "learned")}
-        for freeze, way in ways.items():
-            with alike(each.run() for each in ways.values()):
-                metrics = trained(way, lab).history.metrics
+        with sharing(way.run() for way in ways.values()):
+            histories = {freeze: trained(way, lab).history for freeze, way in ways.items()}
+        for freeze, history in histories.items():
+            metrics = history.metrics
             levels, name = metrics["rolled.levels"], f"{gate}, freeze {freeze}"  # member x record x level
             kept = (levels[:, depth - 1 :] == 1).all(axis=(1, 2))  # exact after T-1 updates and after every later one
             parted = (metrics["parted"][:, 2:, 0] > 0).any(axis=1)
