@@ -6,7 +6,7 @@
 Four layers, four heads, width 720, batch 512, 30 bits, k=3 with the chain (or `--bare`); evaluations every 16 steps are
 counted apart. The kernels come from `jax.profiler`, whose trace names them; a CPU has none. First result: from the call
 to the first evaluation of a trained net of every member, after 16 steps, compilation included; beside it how long 256
-steps of every member take, which is what records before 2026-11-18 20:00 call so. With `--first` these alone.
+steps of every member take, which is what records older than "first segment" call so. With `--first` these alone.
 """
 
 import argparse
