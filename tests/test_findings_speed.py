@@ -22,7 +22,10 @@ DEEP, BESIDE = record("profile-wen-h200"), record("bench-wen-h200")
 SAME = record("compilation-cpu")["the same work"]
 OTHER_MACHINE = "the day of commit 84a9395 on another machine, commit 951f108"
 NOW = BESIDE["sequences per second, width 720"]
-ON_G = {name: row for name, row in BESIDE["the run before, commit 709ccf7"].items() if isinstance(row, dict)}
+ON_G, ON_R = (
+    {name: row for name, row in BESIDE[f"the run before, commit {each}"].items() if isinstance(row, dict)}
+    for each in ("709ccf7", "6619bc6")
+)
 TOLD = " ".join((ROOT / "docs" / "bench.md").read_text().split())
 
 
@@ -99,21 +102,24 @@ def test_speed_beside_pytorch_on_the_h200(page):
         assert " ".join(f"| {' | '.join(found)} |".split()) in TOLD
 
 
-def test_pytorch_in_six_sessions():
+def test_pytorch_in_seven_sessions():
     sides = DEEP["one kernel"]["beside PyTorch, one run"]
     eager, compiled = sides["torch, bf16 autocast"], sides["torch.compile, bf16 autocast, fused Adam"]
     assert f"PyTorch in the same session: {eager:,.0f} with bf16 autocast, {compiled:,.0f} under" in TOLD
     earlier = BESIDE["an earlier run"]["sequences per second, width 720, one member"]["4L4H with the chain"]
     first, last = earlier["torch, bf16 autocast"], NOW["4L4H, bf16"]["torch"]
-    runs = ("a run before, commit e3a22e9", "the run before, commit 84a9395")
-    between = [BESIDE[run]["4L4H, bf16"]["torch"] for run in runs] + [ON_G["4L4H, bf16"]["torch"]]
+    runs = (
+        "a run before, commit e3a22e9",
+        *(f"the run before, commit {each}" for each in ("84a9395", "709ccf7", "6619bc6")),
+    )
+    between = [BESIDE[run]["4L4H, bf16"]["torch"] for run in runs]
     *sessions, last = [f"{pace:,.0f}" for pace in (first, eager, *between, last)]
-    assert f"{', '.join(sessions)} and {last} in six sessions" in TOLD
+    assert f"{', '.join(sessions)} and {last} in seven sessions" in TOLD
 
 
 def test_other_runs_on_the_h200():
     same_day = BESIDE[OTHER_MACHINE]
-    for run in (BESIDE["a run before, commit e3a22e9"], BESIDE["the run before, commit 84a9395"], ON_G):
+    for run in (BESIDE["a run before, commit e3a22e9"], BESIDE["the run before, commit 84a9395"], ON_G, ON_R):
         *paces, pace = [f"{row['sorites']:,.0f}" for row in run.values()]
         *firsts, first = [f"{row['first result, s']:.1f}" for row in run.values()]
         assert f"made {', '.join(paces)} and {pace}, its first results after {', '.join(firsts)} and {first} s" in TOLD
