@@ -18,8 +18,8 @@ from ..errors import require
 from ..tasks import AbstractTask, Alphabet, Chain, Layout, Lego, draws
 from ..tasks.lego import SLOTS, Vocabulary
 from .base import AbstractModel, Defaults, zeros
-from .product import product
-from .said import Classes
+from .product import product, pulled, scored
+from .said import Classes, Spoken
 
 Positions = Literal["none", "learned", "rope", "alibi"]
 PREDICATE, ANSWER, EVERY = (0, 1, 2), (3, 4), (0, 1, 2, 3, 4)  # the slots that are not blank
@@ -93,14 +93,10 @@ class Decoder(AbstractModel):
     def trainable(self):
         return eqx.tree_at(lambda tree: tree.residual, super().trainable(), False)  # a choice, not a weight
 
-    def _said(self, logits: Float[Array, "*batch query spoken token"]) -> Classes:
+    def _said(self, logits: Float[Array, "*batch query spoken token"]) -> Classes | Spoken:
         """Slots that are not read out are blank for certain."""
-        words = self.spec.vocabulary
-        if len(self.spec.slots) < SLOTS:
-            certain = jnp.where(jnp.arange(words.size) == words.blank, 0.0, -1e30)
-            full = jnp.broadcast_to(certain, (*logits.shape[:-2], SLOTS, words.size))
-            logits = full.at[..., jnp.asarray(self.spec.slots), :].set(logits)
-        return Classes(logits)
+        slots, said = self.spec.slots, Classes(logits)
+        return said if len(slots) == SLOTS else Spoken(said, slots, SLOTS, self.spec.vocabulary.blank)
 
     def _clauses(self, chains: Chain) -> Int[Array, "*batch clause slot"]:
         """All but the last answer; what is not shown is blank."""
@@ -109,10 +105,10 @@ class Decoder(AbstractModel):
             tokens = jnp.where(chains.shown[:-1, None], tokens, self.spec.vocabulary.blank)
         return jnp.moveaxis(tokens, -1, 0) if tokens.ndim == 3 else tokens
 
-    def read(self, chain: Chain, depth: int | None = None, key=None) -> Classes:
+    def read(self, chain: Chain, depth: int | None = None, key=None) -> Classes | Spoken:
         return self._said(self(self._clauses(chain), chain.own)[0])
 
-    def read_batch(self, chains: Chain, depth: int | None = None, key=None) -> Classes:
+    def read_batch(self, chains: Chain, depth: int | None = None, key=None) -> Classes | Spoken:
         return self.read(chains)
 
     def attend(self, chains: Chain):
@@ -188,7 +184,7 @@ class Decoder(AbstractModel):
     ) -> tuple[Float[Array, "*batch query spoken token"], Float[Array, "*batch head query clause"]]:
         """Logits of the next clause, and the attention that made them."""
         queries = self._heads(stream, self.query, places[0])
-        scores = jnp.einsum("...hqp,...hkp->...hqk", queries, keys) / math.sqrt(keys.shape[-1])
+        scores = scored(queries, keys) / math.sqrt(keys.shape[-1])
         if self.spec.positions == "alibi":
             slopes = 2.0 ** (-8.0 * (jnp.arange(self.spec.heads) + 1) / self.spec.heads)
             distance = (places[0][:, None] - places[1][None]).astype(scores.dtype)
@@ -196,8 +192,8 @@ class Decoder(AbstractModel):
             scores = scores + jnp.expand_dims(bias, tuple(range(scores.ndim - 3)))
         hidden = jnp.expand_dims(seen, tuple(range(scores.ndim - 2)))
         attention = jax.nn.softmax(jnp.where(hidden, scores, -1e30), axis=-1)
-        pulled = jnp.swapaxes(jnp.einsum("...hqk,...hkp->...hqp", attention, values), -2, -3)
-        stream = self.residual * stream + product(pulled.reshape(stream.shape), self.out)
+        found = jnp.swapaxes(pulled(attention, values), -2, -3)
+        stream = self.residual * stream + product(found.reshape(stream.shape), self.out)
         bias = jnp.expand_dims(self.up_bias, tuple(range(stream.ndim - 1)))
         inner = jax.nn.relu(product(self._scaled(stream), self.up) + bias)
         stream = self.residual * stream + product(inner, self.down)

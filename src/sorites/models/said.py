@@ -2,12 +2,14 @@
 none of them knows whether a token is a sign, a bit or a clause.
 
 Signs known by their mean (links, polynomials), signs known by their log odds (a GPT: a mean saturates in float32, and
-the log-probability of the other sign becomes -inf), and classes known by their logits. Axes: thought, slot, then the
-batch where there is one; logits have the batch first and the class last.
+the log-probability of the other sign becomes -inf), classes known by their logits, and these where some slots are
+blank for certain. Axes: thought, slot, then the batch where there is one; logits have the batch first and the class
+last.
 """
 
 import abc
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Callable, Sequence
 
 import equinox as eqx
 import jax
@@ -21,6 +23,7 @@ Tokens = Num[Array, "thought slot *batch"]
 Means = Float[Array, "thought slot *batch"]
 
 HOWS = ("soft", "greedy", "sampled")
+NEVER = -1e30  # the log-probability of what is certainly not said
 
 
 def first_largest(values: Num[Array, "*rest choice"]) -> Int[Array, " *rest"]:
@@ -212,6 +215,76 @@ class Classes(AbstractSaid):
     def error(self, labels):
         chance = self.mean()
         return self._back(0.5 * (jnp.sum(chance**2, axis=-1) - 2 * self._at(chance, labels) + 1))
+
+    def right(self, labels):
+        return self.greedy() == labels
+
+
+class Spoken(AbstractSaid):
+    """Classes of the slots that are spoken; the others hold the blank for certain, and nothing is computed for them."""
+
+    said: Classes
+    slots: tuple[int, ...] = eqx.field(static=True)  # that are spoken
+    count: int = eqx.field(static=True)  # of all slots
+    blank: int = eqx.field(static=True)
+
+    def _filled(self, found: Array, silent: Callable[[int], Array], axis: int = 1) -> Array:
+        """What was found for the spoken slots in their places, and what holds for the silent ones."""
+
+        def at(slot: int) -> Array:
+            if slot in self.slots:
+                return jax.lax.index_in_dim(found, self.slots.index(slot), axis, keepdims=False)
+            return silent(slot).astype(found.dtype)
+
+        return jnp.stack([at(slot) for slot in range(self.count)], axis=axis)
+
+    def _known(self, found: Array, tokens: Tokens, otherwise: float) -> Array:
+        """0 where a silent slot's token is the blank."""
+        return self._filled(found, lambda slot: jnp.where(tokens[:, slot] == self.blank, 0.0, otherwise))
+
+    def _spoken(self, tokens: Tokens) -> Array:
+        return jnp.stack([tokens[:, slot] for slot in self.slots], axis=1)
+
+    def _blanks(self, found: Array) -> Array:
+        return self._filled(found, lambda _: jnp.full_like(found[:, 0], self.blank))
+
+    def of(self, thoughts):
+        return dataclasses.replace(self, said=self.said.of(thoughts))
+
+    @staticmethod
+    def joined(parts):
+        return dataclasses.replace(parts[0], said=Classes.joined([part.said for part in parts]))  # pyright: ignore
+
+    def batch_last(self):
+        return self
+
+    def log_prob(self, tokens):
+        return self._known(self.said.log_prob(self._spoken(tokens)), tokens, NEVER)
+
+    def greedy(self):
+        return self._blanks(self.said.greedy())
+
+    def sample(self, key):
+        return self._blanks(self.said.sample(key))
+
+    def mean(self):
+        """Probabilities, batch first and class last."""
+        found = self.said.mean()
+        certain = jnp.zeros_like(found[..., 0, :]).at[..., self.blank].set(1)
+        return self._filled(found, lambda _: certain, axis=-2)
+
+    def entropy(self):
+        found = self.said.entropy()
+        return self._filled(found, lambda _: jnp.zeros_like(found[:, 0]))
+
+    def agreement(self, tokens, labels):
+        return self.said.agreement(tokens, labels)
+
+    def expected(self, labels):
+        return 2 * jnp.exp(self.log_prob(labels)) - 1
+
+    def error(self, labels):
+        return self._known(self.said.error(self._spoken(labels)), labels, 1.0)
 
     def right(self, labels):
         return self.greedy() == labels

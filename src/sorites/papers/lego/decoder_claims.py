@@ -8,7 +8,7 @@ import numpy as np
 
 from ...errors import require
 from ...ledger import Between, Claim, Comparison, Domain, Evidence, at_least, at_most, equal, shown
-from ...models import decoder
+from ...models import Classes, decoder
 from ...statistics import mean_interval
 from ...tasks import Chain, Lego
 from ...theory.precision import in_float64
@@ -52,7 +52,9 @@ def _permuted(size: Permuted) -> Evidence:
         @jax.jit
         def read(chains, model=model, positions=positions):
             tokens = model.write(chains, jax.random.key(2), "greedy") if positions == "none" else chains.tokens
-            return model.read_batch(chains).logits, model.attend(chains)[0], tokens[size.length :]
+            said = model.read_batch(chains)
+            assert isinstance(said, Classes)  # every slot is read out
+            return said.logits, model.attend(chains)[0], tokens[size.length :]
 
         (logits, attention, answers), (moved_logits, moved_attention, moved_answers) = read(chains), read(moved)
         change = float(jnp.abs(logits - moved_logits).max())
