@@ -101,6 +101,7 @@ def test_a_distribution_in_a_folder_of_its_own_counts_by_its_version(place):
     def ask():
         source._distributions.cache_clear()
         source._places.cache_clear()
+        source._version.cache_clear()
         return key("mine")
 
     def install(version):

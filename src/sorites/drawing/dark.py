@@ -72,13 +72,13 @@ def _reread(figure: Figure, texts: list[Text]) -> None:
         text.set_visible(False)
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
-    below = np.asarray(canvas.buffer_rgba()) / 255
+    below = np.asarray(canvas.buffer_rgba())
     for text in plain:
         text.set_visible(True)
         box = text.get_window_extent(canvas.get_renderer())
         row, column = (int(np.clip(at, 0, size - 1)) for at, size in zip(
             (below.shape[0] - (box.y0 + box.y1) / 2, (box.x0 + box.x1) / 2), below.shape[:2], strict=True))  # fmt: skip
-        if _lab(below[row, column])[0] > MIDDLE:
+        if _lab(below[row, column] / 255)[0] > MIDDLE:
             text.set_color(GROUND)
 
 

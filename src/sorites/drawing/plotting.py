@@ -119,6 +119,7 @@ def save(figure: Figure, folder: Path | str, name: str, metadata: Mapping[str, s
         path = Path(folder) / f"{name}.{kind}"
         with aside(path) as draft, style():
             figure.savefig(draft, format=kind, dpi=figure.dpi, facecolor="white", metadata=fields)
+        figure.set_layout_engine("none")  # the places are found, and finding them takes as long as drawing
         written.append(path)
     png, pdf = written
     return png, pdf

@@ -201,6 +201,7 @@ def _distributions() -> dict[str, list[str]]:
     return {name: list(found) for name, found in importlib.metadata.packages_distributions().items()}
 
 
+@functools.cache
 def _version(root: str) -> str:
     names = sorted(set(_distributions().get(root, [])))
     return " ".join(f"{name}=={importlib.metadata.version(name)}" for name in names) or f"{root}, of no distribution"
