@@ -20,7 +20,7 @@ _HOMES = {
     "supervision": "AbstractSignal AbstractSource Clipped CrossEntropy ExactReward ExpectedReward FromPrefix Hinge "
     "OnePass Own Passes PolicyGradient Pooled Repeated Rewritten Sampled Shown Squared Supervision Truth credit direct "
     "outcome_reward process_reward self_generated teacher_forcing weighted without",
-    "probes": "AbstractProbe ChildMass Elsewhere Entropy HeadEntropy Loss Outcome Reward",
+    "probes": "AbstractProbe ChildMass Elsewhere Enough Entropy HeadEntropy Loss Outcome Reward",
     "training": "CURRICULA GD AbstractRule Adam AdamW Clip Decay Evaluation History Quantised Run Sign Stage Trained "
     "Until Lab linear_icot log_icot sharing stages train",
     "training.cells": "run_named",

@@ -11,6 +11,7 @@ from .fourier import Fourier as Fourier
 from .lengths import LengthCurve as LengthCurve
 from .outcomes import READINGS as READINGS
 from .outcomes import Elsewhere as Elsewhere
+from .outcomes import Enough as Enough
 from .outcomes import Loss as Loss
 from .outcomes import Outcome as Outcome
 from .outcomes import Released as Released

@@ -8,12 +8,13 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float
 
 from ..errors import require
 from ..models import AbstractModel, Positional
 from ..supervision import AbstractFilter, AbstractPrefix, Own, Shown, Written, inputs_only
 from ..tasks import Layout
-from .base import AbstractProbe, share
+from .base import AbstractProbe, number, share
 
 READINGS = {
     "padded": "every thought padded, all layers read: one forward pass, as an internalised chain is tested",
@@ -21,6 +22,11 @@ READINGS = {
     "rolled": "its own greedy thoughts",
     "soft": "its own soft thoughts",
 }
+
+
+def _require_reading(reading: str) -> None:
+    known = ", ".join(READINGS)
+    require(reading in READINGS, f"a reading is one of {known}: reading={reading!r}; use one of these")
 
 
 class Loss(AbstractProbe):
@@ -40,8 +46,7 @@ class Outcome(AbstractProbe):
     reading: str = eqx.field(static=True, default="padded")
 
     def __check_init__(self):
-        known = ", ".join(READINGS)
-        require(self.reading in READINGS, f"a reading is one of {known}: reading={self.reading!r}; use one of these")
+        _require_reading(self.reading)
 
     def __call__(self, model, task, secret, chains, taught):
         layout, name = task.layout, self.reading
@@ -67,6 +72,42 @@ def _prefix(name: str, model: AbstractModel, layout: Layout) -> AbstractPrefix:
     if name == "soft":
         return Written() if isinstance(model, Positional) else Own("soft")
     return Shown() if name == "forced" else Own("greedy")
+
+
+class Enough(AbstractProbe):
+    """`forced.enough`: 1 where at least that share of the chains has every thought right, `Outcome`'s `forced.chain`,
+    else 0. They are read block by block, no further than it takes to tell: of a model that is far from it, one."""
+
+    asks_what_is_taught: ClassVar[bool] = False
+    share: Float[Array | np.ndarray, ""] = eqx.field(converter=number, default=1.0)  # pyright: ignore
+    reading: str = eqx.field(static=True, default="forced")
+    block: int = eqx.field(static=True, default=128)
+
+    def __check_init__(self):
+        _require_reading(self.reading)
+        require(self.block >= 1, f"a block holds chains: block={self.block}; use 1 or more")
+
+    def __call__(self, model, task, secret, chains, taught):
+        count = chains.tokens.shape[-1]
+        size, prefix, counted = min(self.block, count), _prefix(self.reading, model, task.layout), task.counted(secret)
+
+        def wrong(first):
+            """Chains of a block; of the last one those that no earlier block had."""
+            start = jnp.minimum(first, count - size)
+            some = jax.tree.map(lambda leaf: jax.lax.dynamic_slice_in_dim(leaf, start, size, -1), chains)
+            right = jnp.all(prefix(model, some, None, None).said.right(some.tokens[task.layout.inputs :]), axis=1)
+            new = start + jnp.arange(size) >= first
+            return jnp.sum(~jnp.all(right | ~counted[:, None], axis=0) & new)
+
+        def possible(seen):
+            return (count - seen[1]) / count >= self.share
+
+        _, missed = jax.lax.while_loop(
+            lambda seen: (seen[0] < count) & possible(seen),
+            lambda seen: (seen[0] + size, seen[1] + wrong(seen[0])),
+            (jnp.zeros((), jnp.int32), jnp.zeros((), jnp.int32)),
+        )
+        return {f"{self.reading}.enough": jnp.asarray(possible((count, missed)), jnp.float32)}
 
 
 class Reward(AbstractProbe):
