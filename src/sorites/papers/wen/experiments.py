@@ -7,7 +7,7 @@ import numpy as np
 
 from ...errors import require
 from ...models import gpt
-from ...probes import HeadEntropy, Loss, Outcome
+from ...probes import Enough, HeadEntropy, Loss, Outcome
 from ...supervision import CrossEntropy, OnePass, Passes, teacher_forcing
 from ...tasks import Sequences
 from ...training import Adam, Clip, Decay, Evaluation, Lab, Run, Stage, Trained, Until
@@ -42,8 +42,10 @@ class Net:
     def case(
         self, seed: int, bits: int, sparsity: int, rate: float, budget: int, room: int, size: int = 0, threshold: float = 1.0,
         stops: bool = True, secret: tuple[int, ...] | None = None, layers: int | None = None, heads: int | None = None,
+        curves: bool = True,
     ) -> "Case":  # fmt: skip
-        """One training. room: thoughts of the longest chain in the ensemble, 0 without; size: inputs of many passes."""
+        """One training. room: thoughts of the longest chain in the ensemble, 0 without; size: inputs of many passes;
+        without curves only whether it is solved is measured."""
         task = Sequences(bits, room, sparsity, self.format, self.held_out, secret=secret)  # pyright: ignore
         steps, most = max(1, budget // self.batch), task.trainable
         require(
@@ -63,6 +65,8 @@ class Net:
         rule = Clip(rule, self.clip) if self.clip else rule  # pyright: ignore
         probes = (Loss(), Outcome("forced"), *((HeadEntropy(self.probed),) if self.probed else ()))
         goal = Until("forced.chain", threshold)  # pyright: ignore
+        if not curves:
+            probes, goal = (Enough(threshold),), Until("forced.enough")  # pyright: ignore
         stage = Stage(
             task,
             (dataclasses.replace(teacher_forcing(task.layout, CrossEntropy()), share=True),),
@@ -126,10 +130,9 @@ class FreshData(Net):
     threshold: float = 1.0
 
     def cases(self, sparsity: int, room: int, layers: int | None = None, heads: int | None = None) -> list[Case]:
+        alike: dict[str, Any] = {"threshold": self.threshold, "layers": layers, "heads": heads, "curves": False}
         return [
-            self.case(
-                seed, self.bits, sparsity, rate, self.budget, room, threshold=self.threshold, layers=layers, heads=heads
-            )
+            self.case(seed, self.bits, sparsity, rate, self.budget, room, **alike)
             for seed in range(self.seeds)
             for rate in self.rates
         ]

@@ -151,7 +151,7 @@ AT_PAPER_SCALE = (
 PROBED = "Entropy is that of 128 of the 2,048 held-out sequences."
 SECRET = (1, 2, 3, 7, 12, 13, 14, 16, 18, 19, 22, 24, 25, 26, 27, 29, 33, 34, 36, 38)  # of the released code, figure 3b
 LARGE: dict[str, Any] = {  # what an accelerator does in minutes to hours; captions say what the paper has more of
-    "1b": Curves(layers=4, heads=4, bits=30, sparsity=3, budget=10_000_000, seeds=4, **_deep),  # members of figure 1a
+    "1b": Curves(layers=4, heads=4, bits=30, sparsity=3, budget=10_000_000, seeds=4, **_deep),
     "1a": Complexity(bits=30, shapes=("4L4H",), budget=10_000_000, seeds=4, **_three),
     "2b": Complexity(bits=30, shapes=("1L1H",), budget=10_000_000, seeds=4, **_three_in_float32),
     "2L2H": Complexity(bits=30, shapes=("2L2H",), budget=10_000_000, seeds=4, **_three),
