@@ -34,6 +34,7 @@ from .papers.paper import Paper as Paper
 from .probes import AbstractProbe as AbstractProbe
 from .probes import ChildMass as ChildMass
 from .probes import Elsewhere as Elsewhere
+from .probes import Enough as Enough
 from .probes import Entropy as Entropy
 from .probes import HeadEntropy as HeadEntropy
 from .probes import Loss as Loss

@@ -112,7 +112,7 @@ def save(figure: Figure, folder: Path | str, name: str, metadata: Mapping[str, s
 
     A PNG carries every entry as a text chunk. A PDF has five fields: entries of other names (spec, commit,
     seeds) are put into its keywords, and into its subject where none is given. No dates: the same figure
-    is the same file.
+    is the same file. Afterwards the figure keeps the places that its layout found.
     """
     written = []
     for kind, fields in (("png", dict(metadata)), ("pdf", pdf_metadata(metadata))):

@@ -36,6 +36,7 @@ from .said import AbstractSaid as AbstractSaid
 from .said import Classes as Classes
 from .said import Odds as Odds
 from .said import Signs as Signs
+from .said import Spoken as Spoken
 from .sparse import Sparse as Sparse
 from .sparse import sparse as sparse
 

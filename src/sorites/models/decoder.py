@@ -96,7 +96,7 @@ class Decoder(AbstractModel):
     def _said(self, logits: Float[Array, "*batch query spoken token"]) -> Classes | Spoken:
         """Slots that are not read out are blank for certain."""
         slots, said = self.spec.slots, Classes(logits)
-        return said if len(slots) == SLOTS else Spoken(said, slots, SLOTS, self.spec.vocabulary.blank)
+        return said if slots == tuple(range(SLOTS)) else Spoken(said, slots, SLOTS, self.spec.vocabulary.blank)
 
     def _clauses(self, chains: Chain) -> Int[Array, "*batch clause slot"]:
         """All but the last answer; what is not shown is blank."""

@@ -61,9 +61,9 @@ def _look(asked: Array, read: Array, heads: int, first: int):
 def _slopes(heads: int, first: int, kept: tuple[Array, Array, Array], slopes: tuple[Array, Array]):
     (asked, read, attention), (of_pulled, of_attention) = kept, slopes
     attention = attention.reshape(*asked.shape[:2], -1)
-    of_attention = of_attention.reshape(attention.shape) + of_pulled @ read.mT
+    of_attention = (of_attention.reshape(attention.shape) + of_pulled @ read.mT).astype(wide(asked))
     centred = of_attention - jnp.sum(attention * of_attention, axis=-1, keepdims=True)
-    of_scores = attention * centred / np.sqrt(asked.shape[2] // heads).astype(asked.dtype)
+    of_scores = (attention * centred).astype(asked.dtype) / np.sqrt(asked.shape[2] // heads).astype(asked.dtype)
     weights, rows = jnp.concatenate([of_scores, attention], axis=1), jnp.concatenate([asked, of_pulled], axis=1)
     return of_scores @ read, weights.mT @ rows
 

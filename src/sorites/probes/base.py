@@ -4,9 +4,7 @@ import abc
 from typing import ClassVar
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from ..models import AbstractModel
@@ -31,11 +29,6 @@ class AbstractProbe(eqx.Module):
         chains: Chain,
         taught: tuple[Supervision, ...],
     ) -> dict[str, Float[Array, "*level"]]: ...
-
-
-def number(value) -> Array | np.ndarray:
-    """A field that is data."""
-    return value if isinstance(value, jax.Array) else np.asarray(value, np.float32)
 
 
 def share(right: Bool[Array, "..."], axis: int | tuple[int, ...] | None = None) -> Float[Array, "..."]:

@@ -11,10 +11,12 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..errors import require
+from ..fields import numbers
 from ..models import AbstractModel, Positional
+from ..models.product import on_gpu
 from ..supervision import AbstractFilter, AbstractPrefix, Own, Shown, Written, inputs_only
 from ..tasks import Layout
-from .base import AbstractProbe, number, share
+from .base import AbstractProbe, share
 
 READINGS = {
     "padded": "every thought padded, all layers read: one forward pass, as an internalised chain is tested",
@@ -76,20 +78,25 @@ def _prefix(name: str, model: AbstractModel, layout: Layout) -> AbstractPrefix:
 
 class Enough(AbstractProbe):
     """`forced.enough`: 1 where at least that share of the chains has every thought right, `Outcome`'s `forced.chain`,
-    else 0. They are read block by block, no further than it takes to tell: of a model that is far from it, one."""
+    else 0. They are read block by block, no further than it takes to tell: of a model that is far from it, one. A GPU
+    reads them all at once."""
 
     asks_what_is_taught: ClassVar[bool] = False
-    share: Float[Array | np.ndarray, ""] = eqx.field(converter=number, default=1.0)  # pyright: ignore
+    share: Float[Array | np.ndarray, ""] = eqx.field(converter=numbers, default=1.0)  # pyright: ignore
     reading: str = eqx.field(static=True, default="forced")
     block: int = eqx.field(static=True, default=128)
 
     def __check_init__(self):
         _require_reading(self.reading)
+        if isinstance(self.share, np.ndarray):  # a traced one was checked when it was given
+            given = bool(((self.share >= 0) & (self.share <= 1)).all())
+            require(given, f"a share is from 0 to 1: share={self.share.tolist()}; use 1 for every chain")
         require(self.block >= 1, f"a block holds chains: block={self.block}; use 1 or more")
 
     def __call__(self, model, task, secret, chains, taught):
         count = chains.tokens.shape[-1]
-        size, prefix, counted = min(self.block, count), _prefix(self.reading, model, task.layout), task.counted(secret)
+        size, prefix = count if on_gpu() else min(self.block, count), _prefix(self.reading, model, task.layout)
+        counted = task.counted(secret)
 
         def wrong(first):
             """Chains of a block; of the last one those that no earlier block had."""
@@ -97,17 +104,18 @@ class Enough(AbstractProbe):
             some = jax.tree.map(lambda leaf: jax.lax.dynamic_slice_in_dim(leaf, start, size, -1), chains)
             right = jnp.all(prefix(model, some, None, None).said.right(some.tokens[task.layout.inputs :]), axis=1)
             new = start + jnp.arange(size) >= first
-            return jnp.sum(~jnp.all(right | ~counted[:, None], axis=0) & new)
+            return jnp.sum(~jnp.all(right | ~counted[:, None], axis=0) & new, dtype=jnp.int32)
 
-        def possible(seen):
-            return (count - seen[1]) / count >= self.share
+        def enough(right):
+            return jnp.where(right == count, 1.0, right / count) >= self.share  # as `share` divides
 
-        _, missed = jax.lax.while_loop(
-            lambda seen: (seen[0] < count) & possible(seen),
-            lambda seen: (seen[0] + size, seen[1] + wrong(seen[0])),
-            (jnp.zeros((), jnp.int32), jnp.zeros((), jnp.int32)),
-        )
-        return {f"{self.reading}.enough": jnp.asarray(possible((count, missed)), jnp.float32)}
+        def undecided(seen):
+            read, missed = seen
+            return (read < count) & enough(count - missed) & ~enough(jnp.minimum(read, count) - missed)
+
+        none = jnp.zeros((), jnp.int32)
+        _, missed = jax.lax.while_loop(undecided, lambda seen: (seen[0] + size, seen[1] + wrong(seen[0])), (none, none))
+        return {f"{self.reading}.enough": jnp.asarray(enough(count - missed), jnp.float32)}
 
 
 class Reward(AbstractProbe):

@@ -13,11 +13,12 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from ..errors import require
+from ..fields import numbers
 from ..models import AbstractModel
 from ..tasks import AbstractTask, Boolean, Chain
 from ..theory.krawtchouk import mean_label
 from ..theory.parity_class import subsets
-from .sources import AbstractSource, Objective, _scalar, descend
+from .sources import AbstractSource, Objective, descend
 
 LARGEST = 2**23  # chains of a whole class in one gradient
 
@@ -50,7 +51,7 @@ class ClassOracle(AbstractSource):
     target are read one by one; labels must come from the chains (`Truth`), for the objective knows one secret.
     """
 
-    error: Float[Array | np.ndarray, ""] = eqx.field(converter=_scalar)  # epsilon
+    error: Float[Array | np.ndarray, ""] = eqx.field(converter=numbers)  # epsilon
     pool: int | None = eqx.field(static=True, default=None)
     answer_only: bool = eqx.field(static=True, default=False)
     # The two cases swapped, as App. A prints them:

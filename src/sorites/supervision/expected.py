@@ -11,9 +11,10 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from ..errors import require
+from ..fields import numbers
 from ..models import Positional
 from ..tasks import Boolean
-from .sources import AbstractSource, _scalar
+from .sources import AbstractSource
 
 LARGEST = 2**27  # states times inputs held at once
 
@@ -134,7 +135,7 @@ class ExactReward(AbstractSource):
     bits: int = eqx.field(static=True)
     where: Float[Array | np.ndarray, " thought"]  # of each token's reward
     labels: str = eqx.field(static=True, default="prefix")
-    discount: Float[Array | np.ndarray, ""] = eqx.field(converter=_scalar, default=0.0)  # pyright: ignore
+    discount: Float[Array | np.ndarray, ""] = eqx.field(converter=numbers, default=0.0)  # pyright: ignore
 
     @property
     def samples(self) -> int:

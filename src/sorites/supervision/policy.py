@@ -8,15 +8,12 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..errors import require
+from ..fields import numbers
 from ..tasks import Layout
 from .labels import AbstractLabels, FromPrefix, Truth
 from .prefix import Own
 from .signals import AbstractSignal, ExpectedReward, Hinge, weights_of
 from .supervision import Batch, Supervision
-
-
-def _scalar(value) -> Array | np.ndarray:
-    return value if isinstance(value, jax.Array) else np.asarray(value, np.float32)
 
 
 def credit(layout: Layout, how: str = "step", discount: float = 1.0) -> Float[np.ndarray, "thought thought"]:
@@ -83,7 +80,7 @@ class Clipped(AbstractSignal):
         kind = type(self.signal).__name__
         require(isinstance(self.signal, PolicyGradient), f"a ratio clips a policy gradient: {kind}; use PolicyGradient")
 
-    ratio: Float[Array | np.ndarray, ""] = eqx.field(converter=_scalar)
+    ratio: Float[Array | np.ndarray, ""] = eqx.field(converter=numbers)
 
     def __call__(self, said, labels, where, tokens):
         return self.signal(said, labels, where, tokens)

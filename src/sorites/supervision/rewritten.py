@@ -7,10 +7,11 @@ import numpy as np
 from jaxtyping import Array, Float, Key
 
 from ..errors import SpecError, require
+from ..fields import numbers_if_any
 from ..models import AbstractModel
 from ..models.said import HOWS
 from ..tasks import AbstractTask, Chain
-from .sources import AbstractSource, _scalar
+from .sources import AbstractSource
 
 
 class Rewritten(AbstractSource):
@@ -23,12 +24,8 @@ class Rewritten(AbstractSource):
 
     source: AbstractSource
     how: str = eqx.field(static=True, default="greedy")
-    noise: Float[Array | np.ndarray, ""] | None = eqx.field(
-        converter=lambda value: None if value is None else _scalar(value), default=None
-    )
-    confidence: Float[Array | np.ndarray, ""] | None = eqx.field(
-        converter=lambda value: None if value is None else _scalar(value), default=None
-    )
+    noise: Float[Array | np.ndarray, ""] | None = eqx.field(converter=numbers_if_any, default=None)
+    confidence: Float[Array | np.ndarray, ""] | None = eqx.field(converter=numbers_if_any, default=None)
 
     def __check_init__(self):
         require(self.how in HOWS[1:], f"a teacher writes greedy or sampled thoughts: how={self.how!r}; use one")

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float, Key, UInt32
 
 from ..errors import SpecError, require
+from ..fields import numbers
 from ..models import AbstractModel
 from ..tasks import AbstractTask, Chain
 
@@ -181,16 +182,12 @@ class Enumerated(AbstractSource):
         return descend(objective, model, task.enumerate(draw.secret), draw.key)
 
 
-def _scalar(error) -> Array | np.ndarray:
-    return error if isinstance(error, jax.Array) else np.asarray(error, np.float32)
-
-
 class Noisy(AbstractSource):
     """An oracle that is wrong by at most `error` in every entry: uniform, or adversarial, which knows the secret and
     makes descent push a thought's two children apart, the way they differ already, and lift every other position."""
 
     source: AbstractSource
-    error: Float[Array | np.ndarray, ""] = eqx.field(converter=_scalar)
+    error: Float[Array | np.ndarray, ""] = eqx.field(converter=numbers)
     adversarial: bool = eqx.field(static=True, default=False)
 
     @property

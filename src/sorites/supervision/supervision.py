@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Array, Float, Key, Num
 
 from ..errors import require
+from ..fields import numbers, numbers_if_any
 from ..models import AbstractModel
 from ..tasks import AbstractTask, Chain, Layout
 from .labels import AbstractLabels, Truth
@@ -14,14 +15,6 @@ from .prefix import AbstractPrefix, Shown
 from .signals import AbstractSignal, Squared
 
 FLIPS = 1_000_003  # folds the label noise's key out of the term's
-
-
-def _weights(where) -> Array | np.ndarray:
-    return where if isinstance(where, jax.Array) else np.asarray(where, np.float32)
-
-
-def _chance(flips) -> Array | np.ndarray | None:
-    return flips if flips is None or isinstance(flips, jax.Array) else np.asarray(flips, np.float32)
 
 
 class Batch(eqx.Module):
@@ -40,11 +33,11 @@ class Supervision(eqx.Module):
 
     prefix: AbstractPrefix
     labels: AbstractLabels
-    where: Float[Array | np.ndarray, "thought slot"] = eqx.field(converter=_weights)
+    where: Float[Array | np.ndarray, "thought slot"] = eqx.field(converter=numbers)
     signal: AbstractSignal
     level: int | None = eqx.field(static=True, default=None)
     flips: Float[Array | np.ndarray, ""] | None = eqx.field(
-        converter=_chance, default=None
+        converter=numbers_if_any, default=None
     )  # chance that a label (so a token's reward) is another one
     share: bool = eqx.field(static=True, default=False)
     answer: bool = eqx.field(static=True, default=False)

@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from ..errors import SpecError, require
+from ..fields import numbers
 from ..models import Positional, Signs
 from .prefix import AbstractPrefix, Reading
 
@@ -24,10 +25,6 @@ class AbstractFilter(eqx.Module):
         """1 where level 1, 2, ... passes, 0 where it is zeroed."""
 
 
-def _data(value) -> Array | np.ndarray:
-    return value if isinstance(value, jax.Array) else np.asarray(value, np.float32)
-
-
 def _signs(value) -> Array | np.ndarray:
     return value if isinstance(value, jax.Array) else np.asarray(value, np.int8)
 
@@ -37,7 +34,7 @@ class Strings(AbstractFilter):
     thoughts that the model writes on unlabelled strings, filtered likewise. Inputs are never uninformative."""
 
     strings: Int[Array | np.ndarray, "input string"] = eqx.field(converter=_signs)  # u^1, ..., u^n'
-    threshold: Float[Array | np.ndarray, ""] = eqx.field(converter=_data)  # eps0
+    threshold: Float[Array | np.ndarray, ""] = eqx.field(converter=numbers)  # eps0
     used: Bool[Array | np.ndarray, " string"]  # strings beyond the first n' are there for the shape alone
 
     def __init__(self, strings, threshold, used: int | None = None):
@@ -64,7 +61,7 @@ class Strings(AbstractFilter):
 class Scores(AbstractFilter):
     """The filter of the published experiments: a level passes if a softmax score of the level below exceeds `least`."""
 
-    least: Float[Array | np.ndarray, ""] = eqx.field(converter=_data, default=0.4)  # pyright: ignore
+    least: Float[Array | np.ndarray, ""] = eqx.field(converter=numbers, default=0.4)  # pyright: ignore
 
     def __call__(self, model):
         layout, scores = model.layout, model.full_attention()

@@ -11,16 +11,13 @@ import optax
 from jaxtyping import Array, Float
 
 from ..errors import require
+from ..fields import numbers
 
 Scalar = Float[Array | np.ndarray, ""]
 
 
-def _scalar(value) -> Scalar:
-    return value if isinstance(value, jax.Array) else np.asarray(value, np.float32)
-
-
 def _rate(value) -> Scalar:
-    value = _scalar(value)
+    value = numbers(value)
     if isinstance(value, np.ndarray):  # a traced rate was checked when it was given
         good = bool(np.isfinite(value).all() and (value > 0).all())
         require(good, f"a rate is a positive number: rate={value.tolist()}; use one above 0")
@@ -86,7 +83,7 @@ class Sign(AbstractRule):
     """w <- w - rate * sign(gradient), with |gradient| <= `tolerance` * the largest entry counted as 0."""
 
     rate: Scalar = eqx.field(converter=_rate)
-    tolerance: Scalar = eqx.field(converter=_scalar, default=1e-6)  # pyright: ignore
+    tolerance: Scalar = eqx.field(converter=numbers, default=1e-6)  # pyright: ignore
 
     def transformation(self):
         def update(updates, state, params=None):
@@ -130,9 +127,9 @@ class AdamW(AbstractRule):
     """AdamW; all its numbers are data. Decay 0 is Adam, up to rounding."""
 
     rate: Scalar = eqx.field(converter=_rate)
-    decay: Scalar = eqx.field(converter=_scalar, default=0.0)  # pyright: ignore
-    momentum: Scalar = eqx.field(converter=_scalar, default=0.9)  # pyright: ignore
-    memory: Scalar = eqx.field(converter=_scalar, default=0.999)  # pyright: ignore
+    decay: Scalar = eqx.field(converter=numbers, default=0.0)  # pyright: ignore
+    momentum: Scalar = eqx.field(converter=numbers, default=0.9)  # pyright: ignore
+    memory: Scalar = eqx.field(converter=numbers, default=0.999)  # pyright: ignore
 
     def transformation(self):
         return optax.adamw(self.rate, b1=self.momentum, b2=self.memory, weight_decay=self.decay)  # pyright: ignore
@@ -142,7 +139,7 @@ class Clip(AbstractRule):
     """The rule on a gradient whose global norm is at most `norm`."""
 
     rule: AbstractRule
-    norm: Scalar = eqx.field(converter=_scalar)
+    norm: Scalar = eqx.field(converter=numbers)
 
     def __check_init__(self):
         if isinstance(self.norm, np.ndarray):
@@ -169,7 +166,7 @@ class Decay(AbstractRule):
 
     rule: AbstractRule
     over: Scalar = eqx.field(converter=_rate)
-    by: Scalar = eqx.field(converter=_scalar, default=1.0)  # pyright: ignore
+    by: Scalar = eqx.field(converter=numbers, default=1.0)  # pyright: ignore
 
     def __check_init__(self):
         require(

@@ -11,9 +11,9 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from ..errors import require
+from ..fields import numbers
 from ..models import AbstractModel
 from ..probes import AbstractProbe, ChildMass, Loss, Outcome
-from ..probes.base import number
 from ..supervision import AbstractSource, Supervision
 from ..supervision.policy import Clipped
 from ..tasks import AbstractTask, Chain
@@ -48,7 +48,7 @@ class Until(eqx.Module):
     """A metric and the value that it must reach; of a metric over levels, on all of them."""
 
     metric: str = eqx.field(static=True)
-    reaches: Float[Array | np.ndarray, ""] = eqx.field(converter=number, default=1.0)  # pyright: ignore
+    reaches: Float[Array | np.ndarray, ""] = eqx.field(converter=numbers, default=1.0)  # pyright: ignore
     falls: bool = eqx.field(static=True, default=False)  # to that value, where a loss is meant
 
     def __call__(self, found: dict[str, Array]) -> Bool[Array, ""]:
