@@ -67,7 +67,7 @@ def first_update(rule, params, gradient):
 def test_small_leaves_in_one_vector_are_adam_by_itself(dtypes):
     """Beside a large leaf and one that is not trained; of mixed types every leaf is by itself."""
     rate, keys = 0.3, iter(jax.random.split(jax.random.key(0), 9))
-    plain = optax.adam(rate, b1=0.9, b2=0.999, eps=1e-8)
+    plain = optax.adam(jnp.float32(rate), b1=0.9, b2=0.999, eps=1e-8)
     ours = Adam(rate).transformation()
 
     def drawn():
