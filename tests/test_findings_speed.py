@@ -53,13 +53,13 @@ def test_what_limits_each_row(page):
     middle = statistics.median(seconds for told, seconds in firsts if told in (deep, f"{deep}, pace"))
     paces = [f"{NOW[f'4L4H, {kind}']['sorites']:,.0f}" for kind in ("bf16", "TF32")]
     verify, whole = record("compilation-cpu")["verify, two processes"], "reproduce, two processes, "
-    cold, again = verify["batch last, nothing there"], verify["blocks and slopes, the same store again"]
-    reproduce = record("compilation-cpu")[f"{whole}blocks and slopes"]
+    cold, again = verify["Enough, nothing there"], verify["Enough, the same store again"]
+    reproduce = record("compilation-cpu")[f"{whole}Enough"]
     lego = record("bench-lego-h200")
     ratio = page.compared(lego["sorites"]["training"]["seconds"], lego["torch"]["training"], "s")[2]
-    before, after, made = (SAME[name] for name in ("verify, e293822", "verify, 23d78c7", "reproduce, 23d78c7"))
-    slower = before["seconds"] / before["where the reach was set"]
-    minutes = made["seconds of processor"] / 60
+    there, processor = SAME["on another machine"], "seconds of processor"
+    before, after = (there[f"verify, {commit}"]["seconds"] for commit in ("e293822", "be4be09"))
+    then, made = (there[f"reproduce, {commit}"] for commit in ("e293822", "f813c66"))
     assert list(now.values())[:11] == [
         "; ".join(paces),
         f"{span(eight)}; {span(deep)}, median {middle}; {span(four)}, by the machine",
@@ -69,12 +69,14 @@ def test_what_limits_each_row(page):
         beside["kim-suzuki: full-batch epoch, forced"][2],
         f"{beside['lego: training step'][2]}; {ratio}",
         f"{cold['seconds']:.0f}; {again['seconds']:.0f}",
-        f"{after['seconds']:.0f} of {before['seconds']:,.0f} s: {after['seconds'] / before['seconds']:.2f}",
+        f"{after:.0f} of {before:.0f} s: {after / before:.2f}",
         f"{reproduce['seconds of processor'] / 60:.1f}",
-        f"{minutes:.1f} there, by its slowness {minutes / slower:.1f} of 49",
+        f"{made[processor] / 60:.1f} of {then[processor] / 60:.1f}: {made[processor] / then[processor]:.2f}",
     ]
-    worked, compiled = (cold[name] for name in ("seconds that the two processes worked", "of which compilation"))
-    assert f"compilation, {compiled:.0f} of {worked:.0f} s of two processes" in table
+    assert f"20 of 49 minutes: {20 / 49:.2f}" in table
+    for row, processes in ((cold, "the two processes"), (reproduce, "the two processes"), (made, "the processes")):
+        worked, compiled = row[f"seconds that {processes} worked"], row["of which compilation"]
+        assert f"compilation, {compiled:.0f} of {worked:.0f} s of two processes" in table
 
 
 def test_speed_beside_pytorch(page):
@@ -409,6 +411,38 @@ def test_the_batch_last():
     assert "{:.0f} s of the processes' time are left instead of {:.0f}".format(*left) in TOLD
 
 
+def test_few_places_small_leaves_and_enough():
+    told = TOLD.split("**Few places, small leaves, and `Enough`**")[1].split("### Gradients and steps")[0]
+    found = record("compilation-cpu")["Enough"]
+    [enough] = [row for name, row in found.items() if name.startswith("Enough, six of")]
+    for name, words in {"in all": "take {1} instead of {0} s", "wen/2a": "wen/2a {1} instead of {0}",
+                        "wen/2c": "wen/2c {1} instead of {0}"}.items():  # fmt: skip
+        assert words.format(*enough[name]) in told
+    [trained] = [row for name, row in found.items() if name.startswith("trainings, 874043f")]
+    less = []
+    for pairs in trained.values():
+        for (first, then), (now_first, now) in pairs:
+            assert f"{now:.3f} instead of {then:.3f}" in told
+            less.append(1 - now_first / first)
+    assert 0.025 < min(less) < 0.04
+    assert 0.07 < max(less) < 0.085
+    [slopes] = [row for name, row in found.items() if name.startswith("slopes as XLA")]
+    for pairs in slopes.values():
+        for before, after in pairs:
+            assert f"{after:.3f} instead of {before:.3f}" in told
+    tables = found["tables of figures, 874043f and f813c66"]
+    assert "of the {} tables of e293822's figures {} are those of 874043f".format(*tables.values()) in told
+    [kept] = [row for name, row in found.items() if name.startswith("programs kept")]
+    for turn in (0, 1):
+        (all_cold, all_again), *few = [kept[seconds][turn] for seconds in ("0", "0.02", "0.05")]
+        for rows, whole in (([row[0] for row in few], all_cold), ([row[1] for row in few], all_again)):
+            assert re.search(r"{} and {} (s of processor from cold )?instead of {}".format(*rows, whole), told)
+    [soon] = [row for name, row in found.items() if name.startswith("GPT compiled soon")]
+    for sooner, well in soon.values():
+        assert f"{sooner:.1f} instead of {well:.1f}" in told
+        assert 1.25 < sooner / well < 1.45
+
+
 def test_steps_and_evaluation_as_two_programs():
     found = record("compilation-cpu")["steps and evaluation as two programs"]
     told = TOLD.split("**Steps and evaluation as two programs**")[1].split("**The REINFORCE gradient**")[0]
@@ -520,6 +554,30 @@ def test_the_work_that_the_reaches_were_set_for(page):
         f"these 23 claims take {whole['of these the 23 claims since e293822'][0]:.0f} of the {whole[worked]:,.0f} s",
     ):
         assert words in told
+    there, processor = SAME["on another machine"], "seconds of processor"
+    before, middle, made = (there[f"reproduce, {commit}"] for commit in ("e293822", "874043f", "f813c66"))
+    first, last = (there[f"verify, {commit}"] for commit in ("e293822", "be4be09"))
+    part, beside = (made[processor] / before[processor], last[processor] / first[processor])
+    for words in (
+        f"e293822 takes {minutes(before)} minutes of processor there, {minutes(before, 'seconds')} in all, "
+        f"{before[processor] / 60 / 49:.2f} of the 49",
+        f"874043f {minutes(middle)} and {minutes(middle, 'seconds')}; f813c66 {minutes(made)} and "
+        f"{minutes(made, 'seconds')}",
+        f"and {part:.2f} of what e293822 takes, where 20 of 49, {20 / 49:.2f}, was asked",
+        f"takes {first['seconds']:.0f} s at e293822, {minutes(first)} minutes of processor, "
+        f"and {last['seconds']:.0f} s at be4be09, {minutes(last)} minutes",
+        f"{last['seconds'] / first['seconds']:.2f} of the time and {beside:.2f} of the processor's",
+        f"a further {(part - 20 / 49) * before[processor]:.0f} s of {made[processor]:.0f} would have to go",
+    ):
+        assert words in told
+    [(_, parts)] = [each for each in there.items() if each[0].startswith("where the time goes")]
+    for name, words in {
+        "worked": "{:.0f} s that the two processes worked", "compiling": "{:.0f} the compiler",
+        "tracing": "{:.0f} tracing", "lowering": "{:.0f} lowering", "pictures": "{:.0f} pictures",
+        "store": "{:.0f} the store", "programs written to disk": "{:.0f} programs written to disk",
+        "forgetting programs": "{:.0f} forgetting them", "programs on disk in the end": "({:,} of them)",
+    }.items():  # fmt: skip
+        assert words.format(parts[name]) in told
     same_work = importlib.import_module("same_work")
     assert len(same_work.SINCE & set(whole["that compile longest"])) == 5
     assert "five of the six that compile longest are among them" in told
