@@ -251,6 +251,33 @@ def test_a_spec_that_no_class_can_be_made_from(sorites, stored, tmp_path):
         Store(tmp_path / "new").load(folder.name, 0)
 
 
+@pytest.mark.parametrize("part", ["task", "model"])
+def test_an_adopted_archive_runs_nothing(sorites, stored, tmp_path, part):
+    """The audit's archive: every hash is right, and what it names would run a command when it is loaded."""
+    command = {"kind": "partial", "function": "builtins:min", "arguments": [f"touch {tmp_path / 'ran'}"],
+               "keywords": {"kind": "dict", "items": {"key": "posix:system"}}}  # fmt: skip
+
+    def payload(spec, meta):
+        run = spec["runs"][0]
+        if part == "task":
+            for stage in run["stages"]:
+                stage["task"]["gate"] = {"kind": "sorites.tasks.gates.Gate", "name": "and", "rule": command}
+        else:
+            run["model"]["link"] = command
+
+    path = repacked(stored, tmp_path, payload)
+    assert sorites("runs", "import", path, "--store", "new")[0] == 0
+    (folder,) = (tmp_path / "new" / "members").iterdir()
+    assert sorites("runs", "check", "--store", "new")[0] == 0
+    one_sentence(
+        sorites("export", folder.name, "--to", "hf", "--out", "hf", "--member", "0", "--store", "new"),
+        "names a partial",
+    )
+    with pytest.raises(ValueError, match="names a partial"):
+        Store(tmp_path / "new").load(folder.name, 0)
+    assert not (tmp_path / "ran").exists()
+
+
 def test_bombs_and_empty_archives_are_refused(sorites, tmp_path):
     with tarfile.open(tmp_path / "empty.tar.gz", "w:gz"):
         pass

@@ -118,17 +118,6 @@ def test_load(store, made, run, seeds):
             store.load(id, seed)
 
 
-def test_data_bring_no_code(store):
-    from sorites.store.rebuild import rebuild
-
-    for kind in ("subprocess.Popen", "os.system", "unheard.of.Thing", "sorites.errors.SpecError"):
-        with pytest.raises(SpecError, match="classes that are loaded"):
-            rebuild({"kind": kind, "args": "true"}, {})
-    assert "antigravity" not in sys.modules
-    assert rebuild("antigravity:fly", {}) == "antigravity:fly"
-    assert "antigravity" not in sys.modules
-
-
 def test_one_worker_at_a_time(tmp_path):
     """A second process waits for the first; a third, whose members are others, does not; the dead hold nothing."""
     program = textwrap.dedent(

@@ -9,12 +9,13 @@ import numpy as np
 
 from ..errors import SpecError, require
 from .folder import TABLES, Damaged, Folder
-from .rebuild import NAMED
 from .spec import Description
 from .store import Store
 
 if TYPE_CHECKING:
     import polars
+
+NAMED = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")  # a function in a description
 
 
 def list_runs(store: Store) -> "polars.DataFrame":

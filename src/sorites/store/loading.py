@@ -1,6 +1,7 @@
 """Members from their folders: all of one folder in a known structure, or one alone with its task and secret."""
 
 from collections.abc import Sequence
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -40,8 +41,8 @@ def load(folder: Folder, structure: Any, keep: Sequence[int] = ()) -> Kept:
         raise Damaged(f"{folder.path} is damaged: {error}") from None
 
 
-def load_member(folders: Sequence[Folder], id: str, seed: int | None) -> Loaded:
-    """The member whose folder's id or own id begins so."""
+def load_member(folders: Sequence[Folder], id: str, seed: int | None, modules: Sequence[ModuleType] = ()) -> Loaded:
+    """Load the member whose folder's id or own id begins with `id`."""
     folder, row = _place(folders, id, seed)
     member = folder.spec["members"][row]
     if not folder.has_models:
@@ -49,7 +50,8 @@ def load_member(folders: Sequence[Folder], id: str, seed: int | None) -> Loaded:
     try:
         run = folder.spec["runs"][member["run"]]
         arrays = arrays_from(folder.read(TASKS)) if TASKS in folder.meta["files"] else {}
-        task, model = rebuild(run["stages"][0]["task"], arrays), rebuild(run["model"], {})
+        task = rebuild(run["stages"][0]["task"], AbstractTask, arrays, modules)
+        model = rebuild(run["model"], AbstractModel, {}, modules)
         kept, secret = load(folder, structure_from(model)), secret_of(task, member["seed"])
     except Damaged as damage:
         raise SpecError(f"{damage}; see `sorites runs check`") from None

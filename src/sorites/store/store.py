@@ -7,6 +7,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -167,10 +168,23 @@ class Store:
                     self._distrust(folder.path, damage)
         return None
 
-    def load(self, id: str, seed: int | None = None) -> Loaded:
-        """One stored member by the id of its folder or its own, or the beginning of one; seed: which of several."""
+    def load(self, id: str, seed: int | None = None, modules: Sequence[ModuleType] = ()) -> Loaded:
+        """Load one stored member.
+
+        Args:
+            id: the id of the member or of its folder, or the beginning of one.
+            seed: which member, where the id names several.
+            modules: modules of your own that define the task or the model. A stored spec may name the classes of
+                sorites and of these modules, and nothing else.
+
+        Returns:
+            The model, the task, the secret and the history of the member.
+
+        Raises:
+            SpecError: where no member, or more than one, has that id, or the spec names a class that is not allowed.
+        """
         require_packages()
-        return load_member(self.folders(), id, seed)
+        return load_member(self.folders(), id, seed, modules)
 
     def find(self, runs: Run | Sequence[Run], seeds: Sequence[int]) -> list[Path | None]:
         """For each seed the folder that holds its member, or None."""
