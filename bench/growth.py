@@ -6,7 +6,7 @@ counts and the limits of the machine, all measured in one run.
 A point is the median time of a training step without evaluations, compiled before; its theory is the floating-point
 operations of the matrix products in the traced step (`sorites.training.price`). The limits: the fastest square product
 of several sizes, and the memory traffic of a sum over arrays that no cache holds. Needs jax, equinox, optax, jaxtyping
-and numpy; `python bench/growth_page.py` draws the record.
+and numpy; `python bench/page.py` draws the records.
 """
 
 import argparse

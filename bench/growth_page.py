@@ -1,12 +1,9 @@
-"""Draw docs/growth.png and docs/roofline.png from the records of `bench/growth.py`, and say what they show.
+"""Growth and roofline for docs/speed.md: two pictures and two sections, from results/growth-*.json.
 
-    python bench/growth_page.py [RECORD.json ...]
-
-Without a record: every results/growth-*.json. `bench/page.py` puts the words into docs/bench.md.
+`bench/growth.py` makes the records, `bench/page.py` writes the page.
 """
 
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,17 +13,43 @@ from sorites.drawing import COLOURS, QUIET, new_figure, style
 
 ROOT = Path(__file__).parents[1]
 CURVES = {"members": "members", "bits": "bits", "length": "length of the chain", "layers": "layers"}
-MOVED = 8 * 4  # bytes a weight and step: Adam reads and writes it and two moments, and its slope, in float32
+ADAM_BYTES = 8 * 4  # per weight and step: read and write weight and two moments, write and read the gradient, float32
 INKS = tuple(COLOURS.values())
 
+GROWTH = """\
+## Growth
 
-def records(files: list[str]) -> list[dict]:
-    found = [Path(file) for file in files] or sorted((ROOT / "results").glob("growth-*.json"))
-    return [json.loads(path.read_text()) for path in found]
+Each panel varies one size and times one training step without evaluations. A dashed line starts at the first
+point and grows as the floating-point operations of the step's matrix products. Where time stays below it, fixed costs
+or idle cores dominate the small sizes; where time rises above it, work other than products (random draws, softmax,
+Adam) grows faster.
+
+![Time of a training step; dashed: growth of the matrix products](growth.png)
+
+The table gives the growth from the first to the last point of each curve. A GPT with one layer is much cheaper
+than one with two: it uses token tables and computes the supervised positions only.
+"""
+ROOFLINE = """\
+## Roofline
+
+The picture compares wen's GPT with two limits of the machine. The solid grey line is the rate at which the fastest
+measured matrix product would do the products of a step. The dotted line is the rate at which memory could move
+what Adam reads and writes; activations are not counted.
+
+![Member-steps per second against width, with the machine's limits](roofline.png)
+
+The table gives the fraction of the solid line that a training step reaches. On the H200 one small model leaves
+most of the GPU unused, and training members side by side uses it better.
+"""
 
 
-def series(record: dict, curve: str) -> dict[str, list[dict]]:
-    """The points of a curve by series, along its axis."""
+def read_records() -> list[dict]:
+    """The records of `bench/growth.py`, one per machine."""
+    return [json.loads(path.read_text()) for path in sorted((ROOT / "results").glob("growth-*.json"))]
+
+
+def curve_points(record: dict, curve: str) -> dict[str, list[dict]]:
+    """The points of a curve, by the name of the series, sorted along the axis."""
     found: dict[str, list[dict]] = {}
     for point in record["points"]:
         if point["curve"] == curve:
@@ -38,35 +61,35 @@ def device(record: dict) -> str:
     return f"{record['cores']} CPU cores" if record["device"] == "cpu" else record["device"]
 
 
-def column(points: list[dict], name: str) -> np.ndarray:
-    return np.array([point[name] for point in points], float)
-
-
 def limit(record: dict, name: str) -> float:
-    """Of the machine, the better of the measurements before and after."""
+    """A limit of the machine, "flops" or "bytes" per second: the better of two measurements."""
     return max(record["limits"][when][name] for when in ("before", "after"))
 
 
-def ticked(ax: Axes, points: list[dict]) -> None:
-    """A tick at every place that was measured."""
-    places = sorted({point["at"] for point in points})
-    ax.set_xticks(places, [str(place) for place in places], fontsize=7)
+def _column(points: list[dict], name: str) -> np.ndarray:
+    return np.array([point[name] for point in points], float)
+
+
+def _set_ticks(ax: Axes, points: list[dict]) -> None:
+    values = sorted({point["at"] for point in points})
+    ax.set_xticks(values, [str(value) for value in values], fontsize=7)
     ax.minorticks_off()
 
 
-def growth(recorded: list[dict]) -> None:
-    """Milliseconds of a step; the dashed line has theory's growth and begins at the first point."""
+def draw_growth(records: list[dict]) -> None:
+    """Draw docs/growth.png: milliseconds per step against each size, a row of panels per machine."""
     with style():
-        figure = new_figure(9.0, 3.4 * len(recorded) + 0.6)
-        rows = np.atleast_2d(figure.subplots(len(recorded), len(CURVES)))
-        for record, row in zip(recorded, rows, strict=True):
-            for ax, (curve, words) in zip(row, CURVES.items(), strict=True):
-                for ink, (name, points) in zip(INKS, series(record, curve).items(), strict=False):
-                    at, taken, flops = (column(points, each) for each in ("at", "seconds", "flops"))
-                    ax.loglog(at, 1e3 * taken, "o-", color=ink, label=name, markersize=4)
-                    ax.loglog(at, 1e3 * taken[0] * flops / flops[0], "--", color=ink, linewidth=1)
-                ax.set(xlabel=words)
-                ticked(ax, [point for points in series(record, curve).values() for point in points])
+        figure = new_figure(9.0, 3.4 * len(records) + 0.6)
+        rows = np.atleast_2d(figure.subplots(len(records), len(CURVES)))
+        for record, row in zip(records, rows, strict=True):
+            for ax, (curve, label) in zip(row, CURVES.items(), strict=True):
+                series = curve_points(record, curve)
+                for ink, (name, points) in zip(INKS, series.items(), strict=False):
+                    at, seconds, flops = (_column(points, each) for each in ("at", "seconds", "flops"))
+                    ax.loglog(at, 1e3 * seconds, "o-", color=ink, label=name, markersize=4)
+                    ax.loglog(at, 1e3 * seconds[0] * flops / flops[0], "--", color=ink, linewidth=1)
+                ax.set(xlabel=label)
+                _set_ticks(ax, [point for points in series.values() for point in points])
                 ax.legend(fontsize=7, loc="upper left")
                 low, high = ax.get_ylim()
                 ax.set_ylim(low, high * (high / low) ** 0.35)  # room for the legend
@@ -74,75 +97,57 @@ def growth(recorded: list[dict]) -> None:
         figure.savefig(ROOT / "docs" / "growth.png", dpi=figure.dpi, facecolor="white")
 
 
-def roofline(recorded: list[dict]) -> None:
-    """Member-steps a second against width, under what products and memory allow."""
+def draw_roofline(records: list[dict]) -> None:
+    """Draw docs/roofline.png: member-steps per second against width, below two limits of the machine."""
     with style():
-        figure = new_figure(4.6 * len(recorded) + 0.4, 4.2)
-        for record, ax in zip(recorded, np.atleast_1d(figure.subplots(1, len(recorded))), strict=True):
-            for ink, (name, points) in zip(INKS, series(record, "width").items(), strict=False):
-                at, taken, members = (column(points, each) for each in ("at", "seconds", "members"))
-                ax.loglog(at, members / taken, "o-", color=ink, label=name, markersize=4)
-            points = next(iter(series(record, "width").values()))
-            at, flops, weights = (column(points, each) for each in ("at", "flops", "weights"))
-            ax.loglog(at, limit(record, "flops") * column(points, "members") / flops, color=QUIET,
-                      label=f"limit of products, {limit(record, 'flops') / 1e9:,.0f} GFLOP/s")  # fmt: skip
-            ax.loglog(at, limit(record, "bytes") / (MOVED * weights), ":", color=QUIET,
-                      label=f"limit of memory for Adam, {limit(record, 'bytes') / 1e9:,.0f} GB/s")  # fmt: skip
+        figure = new_figure(4.6 * len(records) + 0.4, 4.2)
+        for record, ax in zip(records, np.atleast_1d(figure.subplots(1, len(records))), strict=True):
+            series = curve_points(record, "width")
+            for ink, (name, points) in zip(INKS, series.items(), strict=False):
+                at, seconds, members = (_column(points, each) for each in ("at", "seconds", "members"))
+                ax.loglog(at, members / seconds, "o-", color=ink, label=name, markersize=4)
+            points = next(iter(series.values()))
+            at, flops, weights = (_column(points, each) for each in ("at", "flops", "weights"))
+            products, memory = limit(record, "flops"), limit(record, "bytes")
+            ax.loglog(at, products * _column(points, "members") / flops, color=QUIET,
+                      label=f"limit of matrix products, {products / 1e9:,.0f} GFLOP/s")  # fmt: skip
+            ax.loglog(at, memory / (ADAM_BYTES * weights), ":", color=QUIET,
+                      label=f"limit of memory for Adam, {memory / 1e9:,.0f} GB/s")  # fmt: skip
             ax.set(xlabel="width of the GPT", ylabel="members x steps per second", title=device(record))
-            ticked(ax, points)
+            _set_ticks(ax, points)
             low, high = ax.get_ylim()
             ax.set_ylim(low / (high / low) ** 0.35, high)  # room for the legend
             ax.legend(fontsize=8, loc="lower left")
         figure.savefig(ROOT / "docs" / "roofline.png", dpi=figure.dpi, facecolor="white")
 
 
-def words(recorded: list[dict]) -> str:
-    """The section of docs/bench.md."""
-    lines = [
-        "## How cost grows, and the roof above it\n",
-        "One step without evaluations, compiled before; theory counts the matrix products of the traced step",
-        "(`sorites.training.price`). `python bench/growth.py --out FILE.json` measures, `bench/growth_page.py`",
-        "draws.\n",
-        "![Time of a step; dashed: theory's growth from the first point](growth.png)\n",
-    ]
-    for record in recorded:
-        lines.append(f"**{device(record)}**, {record['seconds']:.0f} s in all. From the first to the last point:\n")
-        lines.append("| grows | what | from | to | time | products |\n|---|---|---|---|---|---|")
+def _factor(value: float) -> str:
+    return f"x {value:,.0f}" if value >= 100 else f"x {value:.3g}"
+
+
+def growth_section(records: list[dict]) -> str:
+    """The section *Growth*, with a row for each curve of each machine."""
+    lines = [GROWTH, "| machine | what grows | model | from | to | time | products |", "|---|---|---|---|---|---|---|"]
+    for record in records:
         for curve in (*CURVES, "width"):
-            for name, points in series(record, curve).items():
+            for name, points in curve_points(record, curve).items():
                 first, last = points[0], points[-1]
-                factors = [last[each] / first[each] for each in ("seconds", "flops")]
-                times = (f"x {factor:,.0f}" if factor >= 100 else f"x {factor:.3g}" for factor in factors)
-                lines.append(f"| {' | '.join((curve, name, str(first['at']), str(last['at']), *times))} |")
-        lines.append("")
-    lines.append("![Members x steps a second against width, with the machine's limits](roofline.png)\n")
-    for record in recorded:
-        best = limit(record, "flops")
-        shares = [
-            f"{name}: " + ", ".join(f"{100 * p['flops'] / p['seconds'] / best:.2g} % at {p['at']}" for p in points)
-            for name, points in series(record, "width").items()
-        ]
-        lines += [
-            f"**{device(record)}**, share of the fastest measured product ({best / 1e9:,.0f} GFLOP/s"
-            f"{', TF32' if 'NVIDIA' in record['device'] else ''}) that a",
-            f"training step reaches, by width. {'; '.join(shares)}.",
-            f"Memory, measured at {limit(record, 'bytes') / 1e9:,.1f} GB/s, bounds Adam alone (weight, two moments and",
-            f"slope, {MOVED} bytes a weight); activations are not in that line.\n",
-        ]
-    lines += [
-        "Theory does not count draws, keys, Adam, softmax, nor the start of kernels: where time grows less than",
-        "products, these may be a large part of a step. One layer is read through token tables and at taught positions",
-        "only: the second costs far more.\n",
-    ]
-    return "\n".join(lines)
+                model = f"GPT, {name}" if curve == "width" else name
+                factors = [_factor(last[each] / first[each]) for each in ("seconds", "flops")]
+                cells = [device(record), CURVES.get(curve, curve), model, f"{first['at']:,}", f"{last['at']:,}"]
+                lines.append(f"| {' | '.join(cells + factors)} |")
+    return "\n".join([*lines, ""])
 
 
-def main() -> None:
-    recorded = records(sys.argv[1:])
-    growth(recorded)
-    roofline(recorded)
-    print(words(recorded))
-
-
-if __name__ == "__main__":
-    main()
+def roofline_section(records: list[dict]) -> str:
+    """The section *Roofline*, with a row for each width."""
+    columns = {
+        f"{device(record)}, {name}": {p["at"]: p["flops"] / p["seconds"] / limit(record, "flops") for p in points}
+        for record in records
+        for name, points in curve_points(record, "width").items()
+    }
+    lines = [ROOFLINE, f"| width | {' | '.join(columns)} |", "|---|" + "---|" * len(columns)]
+    for width in sorted({width for fractions in columns.values() for width in fractions}):
+        cells = [f"{100 * each[width]:.2g} %" if width in each else "" for each in columns.values()]
+        lines.append(f"| {width:,} | {' | '.join(cells)} |")
+    return "\n".join([*lines, ""])

@@ -1,111 +1,286 @@
-"""Write docs/bench.md and its picture from the recorded results/bench-*.json and bench/limits.md, and docs/cells.md
-from results/cells.json.
+"""Write docs/speed.md and its pictures, docs/cells.md, and the README's table of speed, from the records in results/.
 
-python bench/page.py
+    python bench/page.py
+
+The README's table is replaced where the markers `<!-- speed -->` and `<!-- /speed -->` are.
 """
 
 import json
+import re
 from pathlib import Path
+from typing import NamedTuple
 
 import growth_page
-import numpy as np
 
-from sorites.drawing import COLOURS, QUIET, new_figure, style
 from sorites.report.cells import markdown
 
 ROOT = Path(__file__).parents[1]
-
-
-def recorded(name: str) -> dict:
-    return json.loads((ROOT / "results" / f"bench-{name}.json").read_text())
-
-
+RECORDS = (
+    *(f"bench-{paper}-{where}" for paper in ("log-icot", "kim-suzuki") for where in ("cpu", "h200")),
+    "bench-rl-sft-cpu",
+    *(f"bench-{paper}-{where}" for paper in ("wen", "lego") for where in ("cpu", "h200")),
+    "growth-cpu",
+    "growth-h200",
+)
 SIDES = ("torch", "torch.compile")  # the same code, eager and compiled
+METHODS = {"forced": "teacher forcing", "free": "own chain", "direct": "answer alone"}
+GPTS = {  # of width 720: name in the record -> name in the table
+    "1L1H, TF32": "1 layer, with the chain",
+    "1L1H, TF32, 8 members": "1 layer, with the chain, 8 members side by side",
+    "1L1H without the chain, TF32": "1 layer, without the chain",
+    "1L1H without the chain, TF32, 8 members": "1 layer, without the chain, 8 members side by side",
+    "4L4H, TF32": "4 layers, with the chain",
+    "4L4H, bf16": "4 layers, with the chain, bf16 products",
+}
+HEADER = "| | machine | sorites | PyTorch | ratio | compiled | ratio |\n|---|---|---|---|---|---|---|"
+INTRODUCTION = """\
+# Speed
+
+The table compares sorites with a plain PyTorch loop for the same work. *PyTorch* is that loop in eager mode,
+*compiled* is the same loop under `torch.compile`. A ratio above 1 means that sorites is faster. `/s` is training
+sequences per second, summed over members. A row without PyTorch was timed for sorites only.
+
+`bench/page.py` writes this page from the records in `results/`.
+
+## Side by side with PyTorch
+"""
+METHOD = """\
+## Method
+
+1. Both sides do the same work with the same model and batch size. The rows of log-icot and wen include evaluations.
+2. Both sides of a row were timed in one run of one script, on one machine.
+3. Programs are compiled before the clock starts, on both sides.
+4. The rows *in a new process* are the exception: they time a process from start to end, with imports and compilation.
+5. Most times are medians over repeats; the script of a row (`bench/`) says how it repeats.
+6. PyTorch trains seeds one after another: its time for eight seeds is eight times its time for one.
+7. Part of a ratio can come from the algorithm:
+   - In a LEGO rollout sorites caches keys and values; the PyTorch loop reads the whole prefix for every answer.
+   - In kim-suzuki the PyTorch loop applies the transformer to its own output in several passes, as the paper does;
+     sorites computes each thought once.
+   - In wen the last layer of sorites computes only the supervised positions, and prefixes that sequences of a batch
+     share are computed once.
+8. On the H200 float32 products are TF32 on both sides, and bf16 products are compared with bf16 autocast. The wen
+   rows there log attention entropy, and the compiled loop uses a fused Adam.
+9. To measure the CPU rows again, run `make bench` (needs PyTorch). `--out FILE.json` keeps the record of a script.
+10. Expect other times on another machine, and compare the ratios.
+
+The notebook of earlier trials is `docs/history/speed.md`.
+
+The records, with the commit and the versions that they were made with:
+"""
+MEMORY = """\
+## Memory
+
+Members that run one after another need little more memory than one. The table gives the peak memory of a
+process that trains kim-suzuki at full size, its program compiled before.
+"""
+FIRST = """\
+## Time to a first result
+
+A new GPT has to be compiled before it trains. The table gives the time from the call of `train` to the first
+evaluation after training steps, compilation included, for wen's GPT of width 720.
+"""
 
 
-def rows() -> list[tuple[str, float, dict[str, float], str]]:
-    """What, ours, theirs by side, unit; smaller is better for times, larger for rates."""
-    icot, suzuki, policy, gpt, lego = (
-        recorded(f"{n}-cpu") for n in ("log-icot", "kim-suzuki", "rl-sft", "wen", "lego")
+class Row(NamedTuple):
+    """One line of the comparison.
+
+    Attributes:
+        work: what is timed.
+        machine: where.
+        ours: the time or rate of sorites.
+        torch: that of PyTorch in eager mode; None if it was not measured.
+        compiled: that of PyTorch under `torch.compile`; None if it was not measured.
+        unit: "s" for a time, "/s" for a rate.
+    """
+
+    work: str
+    machine: str
+    ours: float
+    torch: float | None = None
+    compiled: float | None = None
+    unit: str = "s"
+
+    def cells(self) -> list[str]:
+        """The cells of the table: times or rates, each of PyTorch's with its ratio."""
+        cells = [self.work, self.machine, quantity(self.ours, self.unit)]
+        for other in (self.torch, self.compiled):
+            if other is None:
+                cells += ["", ""]
+            else:
+                ratio = other / self.ours if self.unit == "s" else self.ours / other
+                cells += [quantity(other, self.unit), f"{ratio:.1f} x"]
+        return cells
+
+
+def quantity(value: float, unit: str) -> str:
+    """A time with three digits (below a second in milliseconds), or a rate without decimals."""
+    if unit == "s" and value < 1:
+        value, unit = 1e3 * value, "ms"
+    number = f"{value:,.0f}" if value >= 100 else f"{value:#.3g}"
+    return number + (unit if unit == "/s" else f" {unit}")
+
+
+def read_record(name: str) -> dict:
+    return json.loads((ROOT / "results" / f"{name}.json").read_text())
+
+
+def log_icot_rows(record: dict) -> list[Row]:
+    """The AdamW experiment by number of seeds, and one seed in a new process."""
+    machine, rows = growth_page.device(record), []
+    for each in record["sorites"]:
+        seeds = each["seeds"]
+        others = (record[side]["seconds"] * seeds if record.get(side) else None for side in SIDES)
+        work = f"log-icot: AdamW experiment, {seeds:,} seed{'s' if seeds > 1 else ''}"
+        rows.append(Row(work, machine, each["seconds"], *others))
+    for key, state in (("sorites, empty cache", "nothing compiled before"), ("sorites, again", "programs on disk")):
+        if key in record.get("process", {}):
+            work = f"log-icot: 1 seed in a new process, {state}"
+            rows.append(Row(work, machine, record["process"][key], record["process"].get("torch")))
+    return rows
+
+
+def kim_suzuki_rows(record: dict) -> list[Row]:
+    """A full-batch epoch by method."""
+    size = f"d={record['bits']}, k={record['sparsity']}, n={record['samples']:,}"
+    return [
+        Row(f"kim-suzuki: full-batch epoch, {size}, {METHODS[method]}", growth_page.device(record),
+            each["sorites"], *(each.get(side) for side in SIDES))
+        for method, each in record["lessons"].items()
+    ]  # fmt: skip
+
+
+def kim_suzuki_h200_row(record: dict) -> Row:
+    """All trainings of the experiment, compiled before."""
+    seconds = sum(value for name, value in record["seconds"].items() if re.fullmatch(r"exp-.*, again", name))
+    return Row("kim-suzuki: all three k, four methods, 16 secrets", growth_page.device(record), seconds)
+
+
+def rl_sft_rows(record: dict) -> list[Row]:
+    """The sampled gradient, and the exact one by two sizes."""
+    machine, ours = growth_page.device(record), record["sorites"]
+    sampled = f"rl-sft: REINFORCE gradient, d=20, k=16, {record['samples']:,} chains"
+    others = (record[side]["seconds"] if side in record else None for side in SIDES)
+    return [Row(sampled, machine, ours["REINFORCE, step"]["seconds"], *others)] + [
+        Row(f"rl-sft: exact gradient by {name}", machine, each["seconds"])
+        for name, each in ours.items()
+        if name.startswith("count chain")
+    ]
+
+
+def wen_rows(record: dict) -> list[Row]:
+    """Training rates of the GPT on a CPU, the best of the repeats."""
+    machine, size, rows = growth_page.device(record), record["size"], []
+    for key, chain in (("with the chain", "with the chain"), ("without", "without the chain")):
+        best = [max(record[key][side]) for side in ("sorites", *SIDES)]
+        work = f"wen: GPT, width {size['width']}, {size['layers']} layer, {chain}"
+        rows.append(Row(work, machine, *best, unit="/s"))
+    return rows
+
+
+def wen_h200_rows(record: dict) -> list[Row]:
+    """Training rates of GPTs of width 720."""
+    machine, rows = growth_page.device(record), []
+    for name, work in GPTS.items():
+        rates = record["sequences per second, width 720"][name]
+        others = (rates.get(side) for side in SIDES)
+        rows.append(Row(f"wen: GPT, width 720, {work}", machine, rates["sorites"], *others, unit="/s"))
+    return rows
+
+
+def lego_rows(record: dict) -> list[Row]:
+    """A rollout and a training step of the decoder."""
+    machine, ours, theirs = growth_page.device(record), record["sorites"], record["torch"]
+    rollout = f"lego: rollout of {record['sentences']} sentences, L={record['length']}"
+    return [
+        Row(rollout, machine, ours["rollout"]["seconds"], theirs["rollout"]["seconds"]),
+        Row("lego: training step", machine, ours["training"]["seconds"], *(theirs["training"][side] for side in SIDES)),
+    ]
+
+
+def rows() -> list[Row]:
+    """Every comparison that is recorded."""
+    return [
+        *log_icot_rows(read_record("bench-log-icot-cpu")),
+        *log_icot_rows(read_record("bench-log-icot-h200")),
+        *kim_suzuki_rows(read_record("bench-kim-suzuki-cpu")),
+        kim_suzuki_h200_row(read_record("bench-kim-suzuki-h200")),
+        *rl_sft_rows(read_record("bench-rl-sft-cpu")),
+        *wen_rows(read_record("bench-wen-cpu")),
+        *wen_h200_rows(read_record("bench-wen-h200")),
+        *lego_rows(read_record("bench-lego-cpu")),
+        *lego_rows(read_record("bench-lego-h200")),
+    ]
+
+
+def table(chosen: list[Row]) -> str:
+    return "\n".join([HEADER, *(f"| {' | '.join(row.cells())} |" for row in chosen), ""])
+
+
+def headline() -> str:
+    """Four rows for the README.
+
+    Returns:
+        A markdown table: the Log-ICoT experiment when compiled and in a new process, the GPT of width 720 on an H200,
+        and a training step of LEGO's decoder.
+    """
+    new_process = "log-icot: 1 seed in a new process, nothing compiled before"
+    known = {(row.work, row.machine): row for row in rows()}
+    return table([
+        known["log-icot: AdamW experiment, 1 seed", "2 CPU cores"],
+        known[new_process, "2 CPU cores"],
+        known[f"wen: GPT, width 720, {GPTS['1L1H, TF32']}", "NVIDIA H200"],
+        known["lego: training step", "2 CPU cores"],
+    ])  # fmt: skip
+
+
+def with_headline(readme: str) -> str:
+    """The README with its table of speed renewed, or unchanged if it has no markers for it."""
+    return re.sub("(<!-- speed -->\n).*?(<!-- /speed -->)", lambda match: f"{match[1]}{headline()}{match[2]}", readme,
+                  flags=re.DOTALL)  # fmt: skip
+
+
+def records_table() -> str:
+    lines = ["| record | machine | commit | JAX | PyTorch |", "|---|---|---|---|---|"]
+    for name in RECORDS:
+        record = read_record(name)
+        versions = record.get("versions", record)
+        torch = (versions.get("torch") or "") if "growth" not in name else ""
+        cells = [f"`{name}.json`", growth_page.device(record), record["commit"][:7], versions["jax"], torch]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join([*lines, ""])
+
+
+def memory_section() -> str:
+    peak = read_record("bench-kim-suzuki-cpu")["peak MiB"]
+    lines = [MEMORY, "| members | peak memory |", "|---|---|"]
+    return "\n".join([*lines, *(f"| {members} | {mib:.0f} MiB |" for members, mib in peak.items()), ""])
+
+
+def first_result_section() -> str:
+    found = read_record("bench-wen-h200")["sequences per second, width 720"]
+    lines = [FIRST, "| GPT | NVIDIA H200 |", "|---|---|"]
+    return "\n".join(
+        [*lines, *(f"| {work} | {found[name]['first result, s']:.1f} s |" for name, work in GPTS.items()), ""]
     )
-    found: list[tuple[str, float, dict[str, float], str]] = []
-    for row in icot["sorites"]:
-        name = f"log-icot: AdamW experiment, {row['seeds']} seed{'s' if row['seeds'] > 1 else ''}"
-        found.append((name, row["seconds"], {side: icot[side]["seconds"] * row["seeds"] for side in SIDES}, "s"))
-    for name, taken in icot["process"].items():
-        if name != "torch":
-            found.append((f"log-icot: 1 seed, a process from start to end ({name.partition(', ')[2]})", taken,
-                          {"torch": icot["process"]["torch"]}, "s"))  # fmt: skip
-    for lesson, row in suzuki["lessons"].items():
-        name = f"kim-suzuki: full-batch epoch, {lesson}"
-        found.append((name, row["sorites"], {side: row[side] for side in SIDES}, "s"))
-    for name, row in policy["sorites"].items():
-        others = {side: policy[side]["seconds"] for side in SIDES} if name == "REINFORCE, step" else {}
-        if others or "count" in name:
-            found.append((f"rl-sft: {name}", row["seconds"], others, "s"))
-    for name in ("with the chain", "without"):
-        best = {side: max(rates) for side, rates in gpt[name].items() if side != "ratios"}
-        found.append((f"wen: {name}", best.pop("sorites"), best, "sequences/s"))
-    ours, theirs = lego["sorites"], lego["torch"]
-    rolled = {"torch": theirs["rollout"]["seconds"]}
-    found.append(
-        (f"lego: rollout, {lego['sentences']} sentences, L={lego['length']}", ours["rollout"]["seconds"], rolled, "s")
-    )
-    found.append(("lego: training step", ours["training"]["seconds"], theirs["training"], "s"))
-    return found
 
 
-def number(value: float | None) -> str:
-    return "" if value is None else f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
-
-
-def compared(ours: float, theirs: dict[str, float], unit: str) -> list[str]:
-    """Ours, then theirs and the ratio by side."""
-    cells = [number(ours)]
-    for side in SIDES:
-        other = theirs.get(side)
-        ratio = "" if other is None else f"{(other / ours if unit == 's' else ours / other):.1f} x"
-        cells += [number(other), ratio]
-    return cells
-
-
-def draw(curve: dict[str, float], sentences: int) -> None:
-    lengths, seconds = np.array([int(n) for n in curve], float), np.array(list(curve.values()))
-    each = 1e3 * seconds / lengths  # a + b L: constant work per answer, and attention over the prefix
-    slope, start = np.polyfit(lengths, each, 1)
-    with style():
-        figure = new_figure(6.0, 3.8)
-        ax = figure.subplots()
-        ax.plot(lengths, each, "o", color=COLOURS["blue"], label=f"measured, {sentences} sentences")
-        law = f"{start:.2f} ms + {1e3 * slope:.2f} us x L: attention over 2L clauses is the second term"
-        ax.plot(lengths, start + slope * lengths, color=QUIET, linewidth=1, label=law)
-        ax.set(xlabel="length L", ylabel="ms per answer", ylim=(0, 1.1 * each.max()))
-        ax.set_title("Cached rollout of the LEGO decoder")
-        figure.legend(loc="outside lower center")
-        figure.savefig(ROOT / "docs" / "lego-rollout.png", dpi=figure.dpi, facecolor="white")
+def page() -> str:
+    """The text of docs/speed.md."""
+    grown = growth_page.read_records()
+    sections = [INTRODUCTION, table(rows()), METHOD, records_table(), memory_section(), first_result_section(),
+                growth_page.growth_section(grown), growth_page.roofline_section(grown)]  # fmt: skip
+    return "\n".join(sections)
 
 
 def main() -> None:
-    lines = [
-        "# Speed, side by side\n",
-        "Two CPU cores, each pair in one run, after compilation; `make bench` measures again.",
-        "Recorded in `results/bench-*.json`, from which `bench/page.py` wrote this page.\n",
-        "| | unit | sorites | PyTorch | ratio | torch.compile | ratio |\n|---|---|---|---|---|---|---|",
-    ]
-    lines += [f"| {name} | {unit} | {' | '.join(compared(*rest, unit))} |" for name, *rest, unit in rows()]
-    peak, lego = recorded("kim-suzuki-cpu")["peak MiB"], recorded("lego-cpu")
-    lines += ["", f"Peak memory of kim-suzuki at n=100,000, members one after another: {peak['1']:.0f} MiB with one, "
-              f"{peak['8']:.0f} with eight, {peak['64']:.0f} with 64.", "",
-              "![Cost of a cached rollout](lego-rollout.png)", ""]  # fmt: skip
-    grown = growth_page.records([])
-    if grown:
-        growth_page.growth(grown)
-        growth_page.roofline(grown)
-        lines.append(growth_page.words(grown))
-    lines.append((ROOT / "bench" / "limits.md").read_text())
-    (ROOT / "docs" / "bench.md").write_text("\n".join(lines))
-    draw(lego["sorites"]["curve"], lego["sentences"])
+    grown = growth_page.read_records()
+    growth_page.draw_growth(grown)
+    growth_page.draw_roofline(grown)
+    (ROOT / "docs" / "speed.md").write_text(page())
     (ROOT / "docs" / "cells.md").write_text(markdown())
+    readme = ROOT / "README.md"
+    readme.write_text(with_headline(readme.read_text()))
 
 
 if __name__ == "__main__":

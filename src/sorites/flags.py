@@ -1,7 +1,7 @@
 """What is asked of XLA. Of every process that imports sorites: loops as they stand, which saves a fifth of a
 compilation and costs a training little. Of the command line's: programs that run once, and most do, are made as soon
 as can be, in a quarter to a half of the time; what runs long, a training above all, is compiled well all the same
-(`training/compiler.py`). Measured in docs/bench.md.
+(`training/compiler.py`). Measured in docs/history/speed.md.
 """
 
 import os
@@ -43,7 +43,7 @@ def asked_for_soonest() -> bool:
 
 def ask_for_one_thread() -> None:
     """Of a process that works beside others: with a thread for every core each of them took a quarter longer, and
-    numpy's products twice as long (docs/bench.md). XLA asks when it opens the processor, numpy when it is loaded; some
+    numpy's products twice as long (docs/history). XLA asks when it opens the processor, numpy when it is loaded; some
     products are then summed in another order."""
     for name in THREADS:
         os.environ.setdefault(name, "1")

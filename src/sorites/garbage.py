@@ -1,5 +1,5 @@
 """Tracing makes many objects, and little of it is garbage: with the usual thresholds claims whose programs are
-on disk took 7 to 10 % longer, looking for it (docs/bench.md)."""
+on disk took 7 to 10 % longer, looking for it (docs/history/speed.md)."""
 
 import gc
 from collections.abc import Iterator

@@ -1,7 +1,8 @@
-"""The site's own modules stand beside its pages."""
+"""The modules of the site and of bench/ stand beside their pages and scripts."""
 
 import sys
 from pathlib import Path
 
-SITE = Path(__file__).parents[2] / "docs" / "site"
-sys.path.insert(0, str(SITE))
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "docs" / "site"))
+sys.path.append(str(ROOT / "bench"))

@@ -71,3 +71,10 @@ def test_as_deep_as_it_pays(batch):
         assert pays == (worth_sharing(batch, 40) >= deep)
     assert worth_sharing(batch, 40) in depths
     assert worth_sharing(batch, 1) == 0
+
+
+@pytest.mark.parametrize(("batch", "rows"), [(512, 13_568), (2048, 51_712)])
+def test_rows_of_the_recorded_gpt(batch, rows):
+    """30 bits and three thoughts, as in results/profile-wen-h200.json."""
+    shared = beginnings(jnp.zeros((batch, 33)), 30)
+    assert shared.tree + batch * shared.rest == rows

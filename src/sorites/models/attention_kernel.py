@@ -91,7 +91,7 @@ def _half(out) -> bool:
 
 
 def _warps(sizes: _Sizes, out) -> int:
-    """As was fastest on an H200 for 27 rows of four heads of 180 (docs/bench.md)."""
+    """As was fastest on an H200 for 27 rows of four heads of 180 (docs/history/speed.md)."""
     return 2 if _half(out) and power(max(sizes.rest, sizes.depth)) <= 32 else 4
 
 

@@ -124,7 +124,7 @@ def causal_softmax(scores: Float[Array, "batch head query position"], first: int
 
 def parted_softmax(scores: Array, axis: int, where: Array | np.ndarray) -> Array:
     """The same with its sums behind barriers. What a GPU's compiler recognises as a softmax it tries to fuse with all
-    that is around it, and looks for tiles over up to five axes: half of the compilation (docs/bench.md)."""
+    that is around it, and looks for tiles over up to five axes: half of the compilation (docs/history/speed.md)."""
     scores = jnp.where(where, scores, -1e30)
     most = jax.lax.stop_gradient(scores.max(axis, keepdims=True))
     raised = jnp.exp(scores - jax.lax.optimization_barrier(most))

@@ -79,7 +79,7 @@ def standard(x: Float[Array, "*rows width"], keep: Callable = lambda sums: sums)
 @jax.custom_vjp
 def parted(sums: Array) -> Array:
     """The sums; under a vmap, which in the reductions is that of members, behind a barrier. Around a norm with their
-    axis a GPU's compiler else looks for tiles: half of the compilation of a net of one layer (docs/bench.md). Alone the
+    axis a GPU's compiler else looks for tiles: half of the compilation of a net of one layer (docs/history). Alone the
     barrier makes it slower. Slopes are taken backwards and once: `jax.jvp` is refused here."""
     return _parted(sums)
 

@@ -175,7 +175,7 @@ def _layer_of_rows(model: Network, block: Block, rows: Array, first: int, comput
 
 
 def _kernel(kind, length: int, dim: int) -> Callable | None:
-    """Attention in one kernel, on a GPU, of short sequences; measured at width 720 (docs/bench.md)."""
+    """Attention in one kernel, on a GPU, of short sequences; measured at width 720 (docs/history/speed.md)."""
     if not on_gpu() or kind == jnp.float64:
         return None
     from .attention_kernel import attended_on_chip, fits

@@ -17,7 +17,7 @@ from .attention_kernel import LONGEST
 from .beginnings import Beginnings, gathered, row_of, summed
 from .tiles import Rows, Strips, back, mixed, power, products, softmax, softmax_slopes
 
-STRIP, WARPS = 256, 4  # the fastest of six measured in half precision (docs/bench.md)
+STRIP, WARPS = 256, 4  # the fastest of six measured in half precision (docs/history/speed.md)
 WIDEST = 1024
 
 

@@ -18,7 +18,7 @@ def power(number: int) -> int:
 
 
 class Strips:
-    """So many columns in strips, at most `widest` at a time: what is fastest was measured (docs/bench.md)."""
+    """So many columns in strips, at most `widest` at a time: what is fastest was measured (docs/history/speed.md)."""
 
     def __init__(self, columns: int, widest: int):
         self.columns, self.width = columns, min(widest, power(columns))

@@ -18,7 +18,7 @@ from ..tasks import AbstractTask, Chain
 Objective = Callable[[AbstractModel, Chain, Key[Array, ""]], Float[Array, ""]]  # a mean over the chains
 Slope = tuple[Float[Array, ""], Any]  # the loss, and its gradient: a pytree shaped as the model's trainable arrays
 BLOCK = 16_384  # chains per block: larger batches are summed block by block, so memory stays flat
-NEAR = 4_096  # of what a CPU takes from a larger pool, so that its cache nearly holds a block (docs/bench.md)
+NEAR = 4_096  # of what a CPU takes from a larger pool, so that its cache nearly holds a block (docs/history/speed.md)
 
 
 class Draw(NamedTuple):

@@ -13,7 +13,7 @@ import jax
 from ..flags import asked_by_others, asked_for_one_thread, asked_for_soonest
 
 # About half of the compilation. Weights of new members, and of models that say so, are the same to the bit and train
-# nearly as fast; others round otherwise, and train up to 1.8 times as long (docs/bench.md): taken where steps are few,
+# nearly as fast; others round otherwise, and train up to 1.8 times as long (docs/history): taken where steps are few,
 # and for descents that are no Run and, so compiled, take as long.
 SOON = (("xla_backend_optimization_level", 1), ("xla_cpu_use_fusion_emitters", False))
 WHOLE = (("xla_cpu_parallel_codegen_split_count", 1),)  # in one piece, where there is one thread to compile it
@@ -40,7 +40,7 @@ def well(function: Callable) -> Callable:
 
 
 def soon(function: Callable) -> Callable:
-    """The same for one that takes no longer when it was made soon (docs/bench.md)."""
+    """The same for one that takes no longer when it was made soon (docs/history/speed.md)."""
     return _called(function, soon=True)
 
 
