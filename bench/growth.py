@@ -24,10 +24,11 @@ from about import about
 from sorites.papers.lego.arms import Arm, Decoding
 from sorites.papers.log_icot.experiments import AdamExperiment
 from sorites.papers.wen.experiments import Net
-from sorites.training import Run, use_compilation_cache
-from sorites.training.lanes import lanes_of, spread_over
-from sorites.training.member import born, enter, pool, step
+from sorites.runtime import use_compilation_cache
+from sorites.training import Run
+from sorites.training.member import init_member, make_pool, start_stage, train_step
 from sorites.training.price import prices
+from sorites.training.strategies import choose_strategy, spread_over
 from sorites.training.trees import take
 
 STEPS = 8  # of one call: what starting a call costs is shared by so many
@@ -65,22 +66,22 @@ def clocked(call: Callable, spell: float) -> float:
 
 
 def point(run: Run, members: int, spell: float) -> dict:
-    """Seconds and products of a step of all members, in the lanes that an ensemble would take."""
-    stage, lanes = run.stages[0], lanes_of(run, members, "auto")
+    """Seconds and products of a step of all members, with the strategy that an ensemble would take."""
+    stage, strategy = run.stages[0], choose_strategy(run, members, "auto")
 
     def walk(member):
         arrays, static = eqx.partition(member, eqx.is_array)
-        chains = pool(stage, member)
+        chains = make_pool(stage, member)
 
         def one(arrays, _):
-            return eqx.filter(step(stage, eqx.combine(arrays, static), chains)[0], eqx.is_array), None
+            return eqx.filter(train_step(stage, eqx.combine(arrays, static), chains)[0], eqx.is_array), None
 
         return jax.lax.scan(one, arrays, None, length=STEPS)[0]
 
-    everybody = eqx.filter_jit(eqx.filter_vmap(lambda seed: enter(stage, born(run, seed))))(jnp.arange(members))
-    inside = "alone" if lanes == "one by one" else lanes
-    go = eqx.filter_jit(spread_over(walk, inside))
-    if lanes == "one by one":
+    first = eqx.filter_vmap(lambda seed: start_stage(stage, init_member(run, seed)))
+    everybody = eqx.filter_jit(first)(jnp.arange(members))
+    go = eqx.filter_jit(spread_over(walk, strategy))
+    if strategy == "separate":
         each = [jax.tree.map(lambda leaf: leaf[None] if eqx.is_array(leaf) else leaf, take(everybody, index))
                 for index in range(members)]  # fmt: skip
         seconds = clocked(lambda: [go(member) for member in each], spell)
@@ -88,7 +89,7 @@ def point(run: Run, members: int, spell: float) -> dict:
         seconds = clocked(lambda: go(everybody), spell)
     return {
         "members": members,
-        "lanes": lanes,
+        "lanes": strategy,
         "seconds": seconds / STEPS,
         "flops": members * prices(run)[0].flops,
         "weights": run.model.weights_count,

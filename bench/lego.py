@@ -36,21 +36,21 @@ def ours(length: int, count: int, steps: int, repeats: int, lengths: list[int]) 
     import jax.numpy as jnp
 
     from sorites.papers.lego.arms import Arm, Decoding
-    from sorites.training.member import born, enter, pool, step
+    from sorites.training.member import init_member, make_pool, start_stage, train_step
 
     size = Decoding(VARIABLES, seeds=1, batch=BATCH, length=TRAINED, lengths=(TRAINED,))
     [run] = size.runs((Arm("S5"),))
     stage = run.stages[0]
-    member = enter(stage, born(run, jnp.asarray(0)))
+    member = start_stage(stage, init_member(run, jnp.asarray(0)))
     write = eqx.filter_jit(lambda model, chains: model.write(chains, jax.random.key(0), "greedy"))
 
     @eqx.filter_jit
     def train(member):
         arrays, static = eqx.partition(member, eqx.is_array)
-        chains = pool(stage, member)
+        chains = make_pool(stage, member)
 
         def body(arrays, _):
-            return eqx.filter(step(stage, eqx.combine(arrays, static), chains)[0], eqx.is_array), None
+            return eqx.filter(train_step(stage, eqx.combine(arrays, static), chains)[0], eqx.is_array), None
 
         return jax.lax.scan(body, arrays, None, length=steps)[0]
 

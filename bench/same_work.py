@@ -18,7 +18,7 @@ from about import about
 
 from sorites.cli import reproducing, verify_command
 from sorites.cli.common import all_claims, all_figures
-from sorites.flags import ask_for_soonest
+from sorites.runtime import configure
 
 SINCE = {  # e293822
     *(f"LI-{n}" for n in range(25, 31)), *(f"KS-{n}" for n in range(29, 34)), *(f"RS-{n}" for n in range(35, 40)),
@@ -34,7 +34,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--ids", default="", help="only these of them, with commas between")
     options = parser.parse_args()
-    ask_for_soonest()
+    configure()
     wanted = set(options.ids.split(",")) if options.ids else {*all_claims(), *all_figures()} - SINCE
     claims = [claim for id, claim in all_claims().items() if id in wanted]
     figures = [figure for id, figure in all_figures().items() if id in wanted and options.work == "reproduce"]

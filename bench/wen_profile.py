@@ -56,7 +56,7 @@ def main() -> None:
     record = {**about(), "compute": options.compute, "layers": options.layers, "members": options.members,
               "chain": not options.bare, "first result, s": round(heard[min(heard)], 1),
               "first 256 steps, s": round(heard[256], 1), "of which the training program compiles, s":
-                  round(compiled["backend_compile_duration jit(_advanced)"], 2)}  # fmt: skip
+                  round(compiled["backend_compile_duration jit(train_members)"], 2)}  # fmt: skip
     if not options.first:
         record |= measured(runs, seeds, 0.5 if options.smoke else 2.0)
     options.out.write_text(json.dumps(record, indent=1) + "\n")

@@ -8,13 +8,12 @@ workers of pytest-xdist.
 
 import os
 
-from sorites.flags import OURS, ask_for_one_thread, soonest
+from sorites.runtime.process import fast_compile_flags, use_single_thread
 
 # Few steps are run and many programs compiled, trainings too: leave out what makes kernels fast but slow to make.
-if os.environ["XLA_FLAGS"] == os.environ.pop(OURS, None):  # nobody has asked for anything: not as the command line asks
-    os.environ["XLA_FLAGS"] = soonest()
+os.environ.setdefault("XLA_FLAGS", fast_compile_flags())
 if "PYTEST_XDIST_WORKER" in os.environ:
-    ask_for_one_thread()
+    use_single_thread()
 
 import jax
 import jaxtyping
@@ -27,14 +26,14 @@ if os.environ.get("SHAPES") != "unchecked":
 
 import pytest
 
-from sorites.garbage import collect_rarely
 from sorites.models import gated
+from sorites.runtime import collect_garbage_rarely, use_compilation_cache
 from sorites.supervision import Sampled
 from sorites.tasks import Parity
-from sorites.training import AdamW, Evaluation, Run, log_icot, stages, train, use_compilation_cache
+from sorites.training import AdamW, Evaluation, Run, log_icot, stages, train
 
 use_compilation_cache()
-collect_rarely()
+collect_garbage_rarely()
 
 
 def pytest_configure(config):

@@ -10,8 +10,9 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "sorites"
 
 # Each folder, and the folders it may import besides itself and errors.py.
-BASE = {"theory", "statistics"}
-TASKS = BASE | {"tasks"}
+BASE = {"theory", "statistics", "runtime"}
+FAST = BASE | {"fast"}
+TASKS = FAST | {"tasks"}
 MODELS = TASKS | {"models"}
 SUPERVISION = MODELS | {"supervision"}
 PROBES = SUPERVISION | {"probes"}
@@ -23,6 +24,8 @@ REPORT = PAPERS | {"sweeps", "report"}
 ALLOWED = {
     "theory": BASE,
     "statistics": BASE,
+    "runtime": {"runtime"},
+    "fast": FAST,
     "drawing": {"drawing"},
     "tasks": TASKS,
     "models": MODELS,

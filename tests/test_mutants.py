@@ -17,7 +17,7 @@ from sorites.supervision.written import Scores, Strings
 from sorites.tasks import Chain, Parity
 from sorites.theory import gated_laws, sparse_attention
 from sorites.training import Adam, AdamW, Evaluation, Run, Stage
-from sorites.training.member import born, enter, pool
+from sorites.training.member import init_member, make_pool, start_stage
 
 
 @pytest.mark.parametrize(("rule", "theirs"), [(Adam, optax.adam), (AdamW, optax.adamw)])
@@ -37,8 +37,8 @@ def test_the_moments_of_adam(rule, theirs):
 def test_a_pool_is_drawn_apart_from_what_is_held_out():
     task = Parity(8, 4)
     stage = Stage(task, (teacher_forcing(task.layout),), Pooled(64, 8), Adam(0.1), 2, Evaluation(1, 64))
-    member = enter(stage, born(Run(positional(task), [stage]), jnp.zeros((), jnp.int32)))
-    drawn = np.asarray(pool(stage, member).tokens)
+    member = start_stage(stage, init_member(Run(positional(task), [stage]), jnp.zeros((), jnp.int32)))
+    drawn = np.asarray(make_pool(stage, member).tokens)
     held = np.asarray(stage.evaluation.chains(task, member.secret, member.test).tokens)
     assert drawn.shape == held.shape
     assert (drawn != held).any()

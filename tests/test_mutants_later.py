@@ -28,9 +28,9 @@ from sorites.tasks.rows import read_rows
 from sorites.theory.krawtchouk import lemma_8_bound
 from sorites.theory.products import input_sets, trivial_quadruples, trivial_quadruples_formula
 from sorites.training import GD, Evaluation, Run, Stage, train
-from sorites.training.lanes import _fastest
 from sorites.training.lego_theory import plain_time, train_routing, two_steps
 from sorites.training.plan import plans
+from sorites.training.strategies import choose_strategy
 
 
 def test_a_likelihood_may_lie_so_far_below_its_top():
@@ -135,8 +135,8 @@ def test_the_largest_stage_decides_how_members_train():
     def stage(count):
         return Stage(task, (teacher_forcing(task.layout),), Sampled(count), GD(1.0), 1, Evaluation(1, 16))
 
-    assert _fastest(Run(positional(task), [stage(8), stage(8)])) == "together"
-    assert _fastest(Run(positional(task), [stage(8), stage(50_000)])) == "apart"
+    assert choose_strategy(Run(positional(task), [stage(8), stage(8)]), 2, "auto") == "vmap"
+    assert choose_strategy(Run(positional(task), [stage(8), stage(50_000)]), 2, "auto") == "sequential"
 
 
 def test_what_can_be_called_and_has_no_name_is_refused():
@@ -206,4 +206,4 @@ def test_the_largest_batch_of_an_ensemble_decides():
     task = Parity(8, 4)
     source = Blocks(8, np.array([1, 10_000]))
     stage = Stage(task, (teacher_forcing(task.layout),), source, GD(1.0), 1, Evaluation(1, 16))
-    assert _fastest(Run(positional(task), [stage])) == "apart"
+    assert choose_strategy(Run(positional(task), [stage]), 2, "auto") == "sequential"

@@ -7,10 +7,6 @@ that the command line answers at once; `__init__.pyi` tells editors and type che
 import importlib
 from typing import Any
 
-from .flags import ask_for_loops_as_they_stand
-
-ask_for_loops_as_they_stand()  # before JAX opens the processor
-
 _HOMES = {
     "errors": "SpecError",
     "tasks": "AbstractTask Action Alphabet Boolean Chain Composition Gate Layout Lego Parity Sequences action_named",
@@ -22,7 +18,7 @@ _HOMES = {
     "outcome_reward process_reward self_generated teacher_forcing weighted without",
     "probes": "AbstractProbe ChildMass Elsewhere Enough Entropy HeadEntropy Loss Outcome Reward",
     "training": "CURRICULA GD AbstractRule Adam AdamW Clip Decay Evaluation History Quantised Run Sign Stage Trained "
-    "Until Lab linear_icot log_icot sharing stages train",
+    "Until Lab linear_icot log_icot stages train",
     "training.cells": "run_named",
     "store": "Store checkpoint",
     "sweeps": "Futility Grid Halving Table grid sweep",

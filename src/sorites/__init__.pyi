@@ -106,7 +106,6 @@ from .training import Trained as Trained
 from .training import Until as Until
 from .training import linear_icot as linear_icot
 from .training import log_icot as log_icot
-from .training import sharing as sharing
 from .training import stages as stages
 from .training import train as train
 from .training.cells import run_named as run_named

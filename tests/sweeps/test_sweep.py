@@ -88,12 +88,12 @@ def test_programs_are_shared(grid):
 
 def test_ensembles_fit_into_memory(grid, monkeypatch):
     run = grid.runs()[0]
-    from sorites.training.memory import needed
+    from sorites.training.memory import bytes_needed
 
-    monkeypatch.setattr("sorites.sweeps.plan.available", lambda: 8 * needed(run))
+    monkeypatch.setattr("sorites.sweeps.plan.free_memory", lambda: 8 * bytes_needed(run))
     assert room_for(run) == 4
-    monkeypatch.setattr("sorites.sweeps.plan.available", lambda: needed(run) // 2)
-    with pytest.raises(SpecError, match="fit into memory"):
+    monkeypatch.setattr("sorites.sweeps.plan.free_memory", lambda: bytes_needed(run) // 2)
+    with pytest.raises(SpecError, match="out of memory"):
         room_for(run)
 
 

@@ -13,16 +13,16 @@ from sorites.errors import SpecError
 from sorites.models import MODELS
 from sorites.report.figures import results_folder
 from sorites.training.cells import COUNTED, SUPERVISIONS, TASKS, Sizes, cell, cells, run_named, task_named
-from sorites.training.member import born, enter, pool, step
+from sorites.training.member import init_member, make_pool, start_stage, train_step
 
 
 @eqx.filter_jit
 def _step(run, number: int):
     """The loss of the first step of a stage, and what it makes of the weights."""
-    member = born(run, jnp.asarray(0))
+    member = init_member(run, jnp.asarray(0))
     for stage in run.stages[: number + 1]:
-        member = enter(stage, member)
-    moved, loss = step(run.stages[number], member, pool(run.stages[number], member))
+        member = start_stage(stage, member)
+    moved, loss = train_step(run.stages[number], member, make_pool(run.stages[number], member))
     return loss, moved.model
 
 

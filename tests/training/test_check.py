@@ -29,9 +29,9 @@ from sorites.supervision import (
     without,
 )
 from sorites.tasks import Boolean, Chain, Parity, Sequences
-from sorites.training import Adam, Evaluation, Run, Stage, sharing, train
+from sorites.training import Adam, Evaluation, Run, Stage, train
 from sorites.training.check import check
-from sorites.training.member import born, enter, step
+from sorites.training.member import init_member, start_stage, train_step
 
 TASK = Parity(6, 4)
 
@@ -52,19 +52,6 @@ def test_groups_are_whole():
     with pytest.raises(SpecError, match=r"whole groups: count=10, group=4"):
         check(run_of(grouped(4), Repeated(12, 4), evaluation=Evaluation(1, 10)))
     check(run_of(grouped(4), Repeated(12, 4), evaluation=Evaluation(1, 10, (Outcome(),))))  # no loss is measured
-
-
-def test_whoever_shares_a_program_is_checked_with_it():
-    """It holds what all of them teach, so a sentence must come before it is traced."""
-    sound, faulty = run_of(grouped(4), Repeated(12, 4)), run_of(grouped(5), Repeated(12, 4))
-    with sharing([sound, faulty]), pytest.raises(SpecError, match=r"whole groups: batch=12, group=5"):
-        check(sound)
-    check(sound)
-    term, whole = grouped(8), Evaluation(1, 16)  # taught alike, of batches that are not
-    parted = run_of(term, Repeated(12, 4), evaluation=whole)
-    partners = [parted, run_of(term, Repeated(16, 8), evaluation=whole)]
-    with sharing(partners), pytest.raises(SpecError, match=r"whole groups: batch=12, group=8"):
-        check(parted)
 
 
 def test_groups_are_whole_in_every_block():
@@ -124,8 +111,8 @@ SHORTER = Sequences(6, 4, 2, validation=4)  # k = 2 in a layout of four thoughts
 def gradient(term):
     run = run_of(term, task=SHORTER, model=gpt(SHORTER, width=8, heads=1))
     check(run)
-    member = enter(run.stages[0], born(run, jnp.asarray(0)))
-    moved, loss = eqx.filter_jit(step)(run.stages[0], member, None)
+    member = start_stage(run.stages[0], init_member(run, jnp.asarray(0)))
+    moved, loss = eqx.filter_jit(train_step)(run.stages[0], member, None)
     old, new = (jax.tree.leaves(eqx.filter(each.model, eqx.is_inexact_array)) for each in (member, moved))
     return float(loss), sum(float(jnp.abs(a - b).sum()) for a, b in zip(old, new, strict=True))
 

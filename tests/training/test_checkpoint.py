@@ -10,7 +10,7 @@ import pytest
 from sorites.errors import SpecError
 from sorites.models import gated
 from sorites.supervision import Sampled
-from sorites.training import AdamW, Checkpoint, Run, log_icot, sharing, stages, train
+from sorites.training import AdamW, Checkpoint, Run, log_icot, stages, train
 
 SEEDS, KEEP = [3, 4, 5, 6], (0, 2, 6, 8)
 
@@ -111,25 +111,8 @@ def test_a_first_segment_by_itself_is_gone_on_from(task, evaluation, tmp_path):
     with pytest.raises(Killed):  # the look, the first segment
         train(run, SEEDS, "together", chunk=4, keep=kept, progress=killed_after(2), checkpoint=here)
     with np.load(path) as arrays:
-        assert json.loads(arrays["about"].tobytes())["segments"] == 1
+        assert json.loads(arrays["about"].tobytes())["evaluations"] == 1
     same(whole, train(run, SEEDS, "together", chunk=4, keep=kept, checkpoint=Checkpoint(path, "me", 0)))
-
-
-def test_a_checkpoint_of_a_shared_program_is_its_own(task, evaluation, tmp_path):
-    """Another program may round otherwise: outside of the block the ensemble begins anew."""
-    run, other = (
-        Run(gated(task), stages(task, [term], Sampled(64), AdamW(0.3), 4 * evaluation.every, evaluation))
-        for term in log_icot(task.layout)[:2]
-    )
-    path, told = tmp_path / "here.npz", []
-    with sharing([run, other]), pytest.raises(Killed):
-        train(run, SEEDS, chunk=1, progress=killed_after(3), checkpoint=Checkpoint(path, "me", 0))
-    train(run, SEEDS, chunk=1, progress=told.append, checkpoint=Checkpoint(path, "me", 1e9))
-    assert told[0].step == 0
-    told.clear()
-    with sharing([run, other]):
-        train(run, SEEDS, chunk=1, progress=told.append, checkpoint=Checkpoint(path, "me", 1e9))
-    assert told[0].step == 3 * evaluation.every
 
 
 def test_members_that_were_dropped_stay_dropped(task, evaluation, tmp_path):
@@ -155,10 +138,10 @@ def test_somebody_elses_or_a_damaged_checkpoint_is_not_read(run, tmp_path):
     path = tmp_path / "here.npz"
     with pytest.raises(Killed):
         train(run, [0], chunk=1, progress=killed_after(3), checkpoint=Checkpoint(path, "me", 0))
-    setting = ("alone", 1, 2, (), (2, 2))  # both stages teach one of two things
+    setting = ("separate", 1, 2, ())
     assert Checkpoint(path, "me").of(*setting).about() is not None
     assert Checkpoint(path, "you").of(*setting).about() is None
-    assert Checkpoint(path, "me").of("alone", 25, *setting[2:]).about() is None
+    assert Checkpoint(path, "me").of("separate", 25, *setting[2:]).about() is None
     content, middle = path.read_bytes(), path.stat().st_size // 2
     path.write_bytes(content[:middle] + b"x" * 300 + content[middle + 300 :])
     with pytest.warns(UserWarning, match="begins anew"):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from sorites.errors import SpecError
+from sorites.fast import compiler
 from sorites.models import gated, open_gates
 from sorites.papers.wen.experiments import FreshData
 from sorites.probes import Loss, Outcome
@@ -25,16 +26,15 @@ from sorites.training import (
     Sign,
     Stage,
     Until,
-    compiler,
     ensemble,
     linear_icot,
     log_icot,
-    memory,
     stages,
+    strategies,
     train,
 )
 from sorites.training.curricula import CURRICULA
-from sorites.training.lanes import lanes_of, rest
+from sorites.training.strategies import choose_strategy, for_fewer
 
 SEEDS = [0, 1, 2]
 
@@ -78,11 +78,12 @@ def test_the_same_spec_and_seeds_are_bit_identical(run, trained):
 
 def advancing():
     """The program that trains."""
-    return compiler.program(ensemble._advanced, "cpu", False, "all-except-first")
+    return compiler.compiled(ensemble.train_members, False, "all-except-first")
 
 
 def test_nothing_recompiles_for_new_data(run, trained):
-    programs = [advancing(), *(compiler.program(each, "cpu", soon=True) for each in (ensemble._born, ensemble._enter))]
+    others = (ensemble.init_members, ensemble.start_stages)
+    programs = [advancing(), *(compiler.compiled(each, fast_compile=True) for each in others)]
     before = [program._cached._cache_size() for program in programs]
     assert all(before)
     other = train(with_adam(run, rate=0.1, decay=0.01), [7, 8, 9], lanes="together")  # secrets are new too
@@ -93,8 +94,8 @@ def test_nothing_recompiles_for_new_data(run, trained):
 
 
 def test_what_a_gpu_is_told_changes_nothing_elsewhere(run, trained, monkeypatch):
-    program = compiler.program
-    monkeypatch.setattr(compiler, "program", lambda each, _, *rest, **more: program(each, "gpu", *rest, **more))
+    monkeypatch.setattr(compiler, "backend", lambda: "gpu")
+    assert compiler.options(False) == compiler.GPU
     assert_same(train(run, SEEDS, lanes="together"), trained)
 
 
@@ -223,17 +224,16 @@ class TestLeavingEarly:
         assert (leaving.history.end(1, "padded.answer") == 1).all()
 
     def test_halves_are_dropped_and_nothing_changes(self, leaving, monkeypatch):
-        sizes, advance, program = [], advancing(), compiler.program
+        sizes, advance, program = [], advancing(), compiler.compiled
 
         def watched(plan, members, *rest):
             sizes.append(members.step.shape[0])
             return advance(plan, members, *rest)
 
-        watched.lower = advance.lower
         monkeypatch.setattr(
             compiler,
-            "program",
-            lambda each, *rest, **more: watched if each is ensemble._advanced else program(each, *rest, **more),
+            "compiled",
+            lambda each, *rest, **more: watched if each is ensemble.train_members else program(each, *rest, **more),
         )
         dropped = train(until(1.0), LEAVERS, lanes="together", chunk=1)
         assert sizes == sorted(sizes, reverse=True)
@@ -328,20 +328,20 @@ def test_step_s_draws_from_its_own_key(run):
     assert jnp.isfinite(short.metrics["own.loss"]).all()
 
 
-class TestLanes:
-    """Which members run side by side; what is left of an ensemble runs as it would alone."""
+class TestStrategies:
+    """Which members run side by side, and how the last one runs."""
 
     def test_a_step_that_fills_an_accelerator_runs_alone(self, monkeypatch):
         small, middle, large = (FreshData(layers, 4, width, 4 * width, batch=512).case(0, 30, 3, 1e-4, 10**6, 3).run
                                 for layers, width in ((1, 64), (1, 720), (4, 720)))  # fmt: skip
         monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
-        monkeypatch.setattr(memory, "available", lambda: None)
-        assert lanes_of(small, 8, "auto") == "together"
-        assert lanes_of(middle, 8, "auto") == "together"  # measured: 1.8 times as fast as one after another
-        assert lanes_of(large, 8, "auto") == "one by one"
-        assert lanes_of(large, 8, "together") == "together"
+        monkeypatch.setattr(strategies, "free_memory", lambda: None)
+        assert choose_strategy(small, 8, "auto") == "vmap"
+        assert choose_strategy(middle, 8, "auto") == "vmap"  # measured: 1.8 times as fast as one after another
+        assert choose_strategy(large, 8, "auto") == "separate"
+        assert choose_strategy(large, 8, "together") == "vmap"
 
     def test_the_last_member_runs_alone(self):
-        assert rest("together", 1) == "alone"
-        assert rest("together", 2) == "together"
-        assert rest("one by one", 1) == "one by one"
+        assert for_fewer("vmap", 1) == "separate"
+        assert for_fewer("vmap", 2) == "vmap"
+        assert for_fewer("sequential", 1) == "sequential"

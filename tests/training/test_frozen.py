@@ -26,7 +26,7 @@ from sorites.probes import ChildMass, Entropy, HeadEntropy, Loss, Outcome
 from sorites.supervision import CrossEntropy, OnePass, Passes, Sampled, teacher_forcing
 from sorites.tasks import Chain, Lego, Sequences
 from sorites.training import Adam, Clip, Decay, Evaluation, Run, Stage, train
-from sorites.training.member import born, enter, step
+from sorites.training.member import init_member, start_stage, train_step
 
 FROZEN = Path(__file__).parents[1] / "frozen"
 EXACT = bool(os.environ.get("SORITES_BITWISE"))
@@ -88,15 +88,15 @@ def test_three_updates_of_the_gpt(name):
     source = Passes(32, case["size"]) if "size" in case else OnePass(32)
     taught = dataclasses.replace(teacher_forcing(task.layout, CrossEntropy()), share=True)
     stage = Stage(task, (taught,), source, rule, 10, Evaluation(10))
-    member = born(Run(model, [stage]), jnp.asarray(7))
+    member = init_member(Run(model, [stage]), jnp.asarray(7))
     np.testing.assert_array_equal(member.secret.mask, stored["mask"])  # old seeds keep their secrets and weights
     np.testing.assert_array_equal(member.secret.keys, stored["keys"])
     for mine, old in zip(jax.tree.leaves(member.model.net), leaves(stored, "start"), strict=True):
         np.testing.assert_allclose(mine.astype(jnp.float32), old, rtol=1e-6)  # scaled in one compiled product or in two
     member = eqx.tree_at(lambda m: m.model.net, member, filled(member.model.net, leaves(stored, "start")))
     pool = jnp.asarray(stored["keys"]) if "size" in case else None  # the order of passes was once the order of inputs
-    member, losses = enter(stage, member), []
-    advance = eqx.filter_jit(lambda member: step(stage, member, pool))
+    member, losses = start_stage(stage, member), []
+    advance = eqx.filter_jit(lambda member: train_step(stage, member, pool))
     for _ in range(3):
         member, loss = advance(member)
         losses.append(float(loss))
@@ -147,8 +147,8 @@ def test_three_updates_of_the_decoder(name):
     model = decoder(task, 8, 16, 2, 32, float(name == "residual"), **({"normalised": False} | extra))
     taught = teacher_forcing(task.layout, CrossEntropy())
     stage = Stage(task, (taught,), Sampled(16), Decay(Adam(1e-2), 10), 10, Evaluation(10))
-    member = born(Run(model, [stage]), jnp.asarray(0))
-    member = enter(stage, eqx.tree_at(lambda m: m.model, member, filled(member.model, leaves(stored, "start"))))
+    member = init_member(Run(model, [stage]), jnp.asarray(0))
+    member = start_stage(stage, eqx.tree_at(lambda m: m.model, member, filled(member.model, leaves(stored, "start"))))
 
     class Given(Sampled):
         clauses: jax.Array = None
@@ -160,7 +160,7 @@ def test_three_updates_of_the_decoder(name):
 
     for number in range(3):
         given = dataclasses.replace(stage, source=Given(16, jnp.asarray(stored[f"clauses/{number}"])))
-        member, loss = eqx.filter_jit(lambda member, stage: step(stage, member, None))(member, given)
+        member, loss = eqx.filter_jit(lambda member, stage: train_step(stage, member, None))(member, given)
         np.testing.assert_allclose(loss, stored[f"loss/{number}"], rtol=2e-6 if number == 0 else 1e-4)
     for mine, old in zip(jax.tree.leaves(member.model), leaves(stored, "end"), strict=True):
         np.testing.assert_allclose(mine, old, rtol=2e-3, atol=3e-4)
@@ -179,7 +179,7 @@ def test_three_updates_with_ratios():
     size = Ratios(bits=8, sparsity=4, batch=64, batches=3, seeds=1)
     for number, run in enumerate(size.ways().values()):
         stored, stage = part("proximal.npz", str(number)), run.stages[0]
-        member = enter(stage, born(run, jnp.asarray(0)))
+        member = start_stage(stage, init_member(run, jnp.asarray(0)))
         member = eqx.tree_at(lambda m: m.secret, member, jnp.asarray(stored["secret"]))
         key, path = jax.random.key(11), []
         for index in range(3):
@@ -191,17 +191,17 @@ def test_three_updates_with_ratios():
 def _with_key(stage, member, key):
     """A step that draws from exactly this key."""
     from sorites.supervision import Draw
-    from sorites.training.member import _reused, moved
+    from sorites.training.member import _train_again, apply_gradient
 
     draw = Draw(member.secret, None, member.drawn, key, None)
     if stage.reuse > 1:
-        model, state, loss = eqx.filter_jit(_reused)(stage, member, draw)
+        model, state, loss = eqx.filter_jit(_train_again)(stage, member, draw)
     else:
         slope = eqx.filter_jit(
             lambda: stage.source.gradient(stage.objective(member.secret), member.model, stage.task, draw)
         )
         loss, gradient = slope()
-        model, state = moved(stage, member.model, member.state, gradient)
+        model, state = apply_gradient(stage, member.model, member.state, gradient)
     return eqx.tree_at(lambda m: (m.model, m.state), member, (model, state)), loss
 
 

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from sorites.training.trees import as_members, copied, joined, put, stand_ins, take
+from sorites.training.trees import as_members, copied, joined, put, take
 
 
 def members():
@@ -77,11 +77,3 @@ def test_an_accelerator_moves_all_leaves_in_one_program(monkeypatch):
         jax.monitoring.unregister_event_duration_listener(listen)
     compiled = [name for event, name in told if event == "backend_compile_duration"]
     assert compiled == ["jit(_taken)", "jit(_joined)"]
-
-
-def test_stand_ins_have_the_shapes_of_members():
-    shapes = jax.eval_shape(lambda: take({name: members()[name] for name in ("weights", "key")}, 0))
-    found = stand_ins(shapes | {"word": "static"}, 4)
-    for name in ("weights", "key"):
-        assert (found[name].shape, found[name].dtype) == (members()[name].shape, members()[name].dtype)
-    assert found["word"] == "static"

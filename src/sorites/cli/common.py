@@ -84,8 +84,8 @@ def progress(options: Any) -> Iterator[Any]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+    from ..runtime import use_compilation_cache
     from ..training import reporting
-    from ..training.cache import use_compilation_cache
     from .compiling import compiling
 
     use_compilation_cache()

@@ -173,11 +173,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         common = importlib.import_module(".common", __package__)
         common.check_json(options)
         if options.command in COMPUTE:
-            from ..flags import ask_for_soonest
-            from ..garbage import collect_rarely
+            from ..runtime import configure
 
-            ask_for_soonest()
-            collect_rarely()
+            configure()
         command = importlib.import_module(f".{options.command}_command", __package__)
         return command.execute(options)
     except SpecError as refusal:

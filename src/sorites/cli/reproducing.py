@@ -14,10 +14,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from ..errors import require
-from ..flags import accelerated, one_thread_each
-from ..garbage import collect_rarely
 from ..ledger import override, verify
 from ..papers.registry import code
+from ..runtime import collect_garbage_rarely, single_threaded_children, use_compilation_cache
+from ..runtime.process import has_accelerator
 from .common import all_claims, all_figures, forget_programs, open_store
 from .compiling import compiling
 from .figure_command import command, sized
@@ -35,7 +35,7 @@ def processes(asked: int | None) -> int:
     """As many as asked for, or one for every core that there is work and memory for; an accelerator is for one."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     fitting = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // ROOM if hasattr(os, "sysconf") else cores
-    jobs = (1 if accelerated() else max(1, min(MOST, cores, fitting))) if asked is None else asked
+    jobs = (1 if has_accelerator() else max(1, min(MOST, cores, fitting))) if asked is None else asked
     require(jobs >= 1, f"work needs at least one process: jobs={jobs}; use 1 or more")
     return jobs
 
@@ -64,7 +64,7 @@ def finish(work: list[list[str]], setting: Any, jobs: int, tell: Tell) -> tuple[
         news = context.SimpleQueue()
         pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin_worker, initargs=(news,))
         try:
-            with one_thread_each():
+            with single_threaded_children():
                 futures = [pool.submit(_finish_there, ids, setting) for ids in work]
             done = _heard(futures, news, tell)
         except BaseException:  # what is finished is in the store: nobody is waited for
@@ -94,7 +94,7 @@ _NEWS: list[Any] = []  # in a worker, the queue that it was given: only a proces
 
 def _begin_worker(news: Any) -> None:
     follow_parent()
-    collect_rarely()
+    collect_garbage_rarely()
     _NEWS.append(news)
 
 
@@ -103,8 +103,6 @@ def _finish_there(ids: list[str], setting: Any) -> tuple[int, int]:
 
 
 def finish_unit(ids: list[str], setting: Any, tell: Tell) -> tuple[int, int]:
-    from ..training import use_compilation_cache
-
     use_compilation_cache()
     store, claims, figures = open_store(setting), all_claims(), all_figures()
     with noting(tell) as running:

@@ -17,10 +17,10 @@ TESTS = {"<=": operator.le, ">=": operator.ge, "!=": operator.ne, "=": operator.
 
 
 def execute(options: Any) -> int:
+    from ..runtime import use_compilation_cache
     from ..store import identities
     from ..sweeps import Grid, plan_of, sweep
     from ..sweeps.endings import AbstractEnding
-    from ..training import use_compilation_cache
 
     use_compilation_cache()
     path, _, name = options.file.partition(":")

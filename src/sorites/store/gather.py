@@ -8,7 +8,7 @@ import jax
 import numpy as np
 
 from ..training import History
-from ..training.trees import on_device
+from ..training.trees import to_device
 
 
 class Kept(NamedTuple):
@@ -73,6 +73,6 @@ def _models(models: list[Any], rows: list[np.ndarray], order: np.ndarray) -> Any
         if not eqx.is_array(leaves[0]):
             return leaves[0]
         chosen = [np.asarray(leaf)[mine] for leaf, mine in zip(leaves, rows, strict=True)]
-        return on_device(np.concatenate(chosen)[order])
+        return to_device(np.concatenate(chosen)[order])
 
     return jax.tree.map(join, *models)

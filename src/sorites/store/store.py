@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..errors import require
+from ..runtime.devices import LARGE
 from ..training import Checkpoint, History, Progress, Run, Trained, train
-from ..training.lanes import LARGE
 from .folder import (
     ALONG,
     ARRAYS,

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..models import AbstractModel
 from ..training import Run
-from ..training.trees import on_device
+from ..training.trees import to_device
 from .folder import MODEL
 
 
@@ -38,7 +38,7 @@ def models_from(stored: bytes, structure: Any, members: int, step: int | None = 
         if not _is_shape(leaf):
             return leaf
         values = np.frombuffer(tensors[_name(path)]["data"], leaf.dtype)
-        return on_device(values.reshape(members, *leaf.shape))
+        return to_device(values.reshape(members, *leaf.shape))
 
     return jax.tree_util.tree_map_with_path(fill, structure)
 

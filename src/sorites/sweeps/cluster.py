@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import SpecError, require
+from ..runtime import use_compilation_cache
 from ..store.source import installed
 from ..store.spec import modules_of
-from ..training import use_compilation_cache
 from .work import Job, Outcome, verified, work
 
 Sources = tuple[tuple[str, str], ...]  # module and text

@@ -10,8 +10,9 @@ from typing import Any
 import jax
 
 from ..errors import require
+from ..runtime import use_compilation_cache
+from ..runtime.devices import arrays_in_host_memory
 from ..store import Store
-from ..training import use_compilation_cache
 from ..training.progress import Listener
 from .work import Job, Outcome, work
 
@@ -88,7 +89,7 @@ def processes_here() -> int:
 
 
 def _accelerated() -> bool:
-    return jax.default_backend() != "cpu"
+    return not arrays_in_host_memory()
 
 
 def _begin(device: int | None, start: Callable[[], None] | None) -> None:

@@ -10,15 +10,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..errors import require
+from ..runtime.devices import free_memory, members_of_a_group
 from ..training import Run
 from ..training.check import check
-from ..training.lanes import LARGE
-from ..training.memory import available, needed
+from ..training.memory import bytes_needed
 from ..training.price import Price, passes, prices
 
-MOST = 1024  # members of one ensemble on a CPU
-MOST_TOGETHER = 4096  # and on an accelerator
-FEW = 8  # of large models on a CPU, which train for longer
 COMPILING = 3.0  # seconds of a stage's program, roughly
 TOKEN = 2e-9  # seconds per token of a chain beside the matrix products, roughly what one core takes
 
@@ -111,14 +108,13 @@ def _seconds(run: Run, cost: Sequence[Price], speed: float) -> float:
 
 def room_for(run: Run) -> int:
     """How many members one ensemble holds: what fits into half of the memory, and no more than is of use."""
-    cpu = jax.default_backend() == "cpu"
-    most = MOST_TOGETHER if not cpu else FEW if run.model.weights_count > LARGE else MOST
-    one, free = needed(run), available()
+    most = members_of_a_group(run.model.weights_count)
+    one, free = bytes_needed(run), free_memory()
     if free is None:
         return most
     require(
         one <= free,
-        f"a member and its batch fit into memory: {one / 2**30:,.2f} GiB, {free / 2**30:,.2f} GiB are free; "
+        f"out of memory: one member needs {one / 2**30:,.2f} GiB, {free / 2**30:,.2f} GiB are free; "
         "use a smaller model or batch",
     )
     return max(1, min(most, int(free / 2 / one)))

@@ -1,6 +1,5 @@
 """Rules, stages, curricula, and the compiled ensemble."""
 
-from .cache import use_compilation_cache as use_compilation_cache
 from .checkpoint import Checkpoint as Checkpoint
 from .curricula import CURRICULA as CURRICULA
 from .curricula import linear_icot as linear_icot
@@ -11,7 +10,6 @@ from .ensemble import train as train
 from .history import History as History
 from .lab import PLAIN as PLAIN
 from .lab import Lab as Lab
-from .plan import sharing as sharing
 from .progress import Progress as Progress
 from .progress import reporting as reporting
 from .rules import GD as GD

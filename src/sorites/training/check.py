@@ -7,35 +7,38 @@ import numpy as np
 from ..errors import require
 from ..models import AbstractModel, AbstractSaid, Positional, Signs
 from ..probes import Loss
+from ..runtime.devices import on_processor
 from ..supervision import Clipped, CrossEntropy, Own, PolicyGradient
 from ..tasks import AbstractTask
-from .compiler import on_processor
-from .member import measured, newborn
-from .plan import once_a_structure, partners_of, plans, structure_of
+from .member import member_shapes
+from .plan import plans
+from .segments import measure
 from .stage import Run, Stage
+from .structure import cached_by_structure, structure_of
 
 _checked: set[tuple] = set()  # a run of the same structure need not be looked at again
 
 
 def check(run: Run) -> None:
-    """The model reads every stage's chains, its mask hides no child, its signals are finite, its goals are measured; of
-    runs that share its program, too, for that holds what they teach."""
-    others = partners_of(run)
-    everything = [(each, stage) for each in (run, *others) for stage in each.stages]
-    for _, stage in everything:
-        refusal = _beyond(stage)  # depends on numbers, so it is asked every time
+    """Refuse a run that cannot be trained, in one sentence.
+
+    The model reads the chains of every stage, its mask hides no child, its losses are finite, and its goals are
+    measured.
+    """
+    for stage in run.stages:
+        refusal = _beyond(stage)  # depends on numbers, so it is checked every time
         require(refusal is None, refusal or "")
-    known = structure_of((run, others))
+    known = structure_of(run)
     if known in _checked:
         return
-    for each, stage in {structure_of(_checked_of(stage)): (each, stage) for each, stage in everything}.values():
-        refusal = refuses(each, stage)
+    for stage in {structure_of(_checked_of(stage)): stage for stage in run.stages}.values():
+        refusal = refuses(run, stage)
         require(refusal is None, refusal or "")
-    zero, member, metrics = jax.ShapeDtypeStruct((), np.int32), newborn(run), {}
-    for stage, (plan, _) in zip(run.stages, plans(run, others), strict=True):
+    zero, member, metrics = jax.ShapeDtypeStruct((), np.int32), member_shapes(run), {}
+    for stage, (plan, _) in zip(run.stages, plans(run), strict=True):
         where = structure_of((stage.task, stage.evaluation))
         if where not in metrics:  # names do not depend on what is taught
-            found = eqx.filter_eval_shape(measured, plan, zero, member)  # as the program will ask: traced once
+            found = eqx.filter_eval_shape(measure, plan, zero, member)  # traced once, also for the program
             metrics[where] = sorted([*found, "training.loss"])
         for until in (run.goal, stage.until):
             require(
@@ -74,14 +77,14 @@ def refuses(run: Run, stage: Stage) -> str | None:
     return None
 
 
-@once_a_structure
+@cached_by_structure
 def _said(model: AbstractModel, task: AbstractTask) -> AbstractSaid:
     """The shapes of what a new model says about two chains."""
     chains = eqx.filter_eval_shape(lambda: task.sample(task.draw(jax.random.key(0)), jax.random.key(1), 2))
     return eqx.filter_eval_shape(lambda chains: model.fresh(jax.random.key(2)).read_batch(chains), chains)
 
 
-@once_a_structure
+@cached_by_structure
 def _unread(model: AbstractModel, task: AbstractTask) -> str | None:
     """A task makes what its layout says, and the model says something about all of it and sees what it needs."""
     layout = task.layout

@@ -9,27 +9,17 @@ import os
 import time
 import warnings
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .state import EnsembleState
+
 EVERY = 60.0  # seconds between two writes, at least
 SHARE = 20  # and this many times as long as a write takes
-
-
-class Standing(NamedTuple):
-    """Where an ensemble stands between two chunks."""
-
-    stage: int  # from 1
-    segments: int  # done of the stage
-    active: np.ndarray  # members in the running program
-    members: Any
-    records: list[tuple[int, np.ndarray, dict[str, np.ndarray]]]
-    samples: np.ndarray  # of the stages before
-    along: dict[int, Any]  # models that were asked for, by step
 
 
 class Checkpoint:
@@ -41,28 +31,28 @@ class Checkpoint:
         self._due = time.monotonic() + self.every
 
     def of(self, *setting: Any) -> "Checkpoint":
-        """The same file for an ensemble that is run in this very way."""
+        """Return the same file for an ensemble that is run with these settings."""
         return Checkpoint(self.path, f"{self.identity} {setting}", self.every)
 
-    def note(self, standing: Standing) -> None:
+    def note(self, state: EnsembleState) -> None:
         """Write it if it is time."""
         begun = time.monotonic()
         if begun < self._due:
             return
-        arrays = {"active": standing.active, "samples": standing.samples}
-        arrays |= _named("members", standing.members)
-        for step, models in standing.along.items():
-            arrays |= _named(f"along/{step}", models)
-        for index, (_, steps, found) in enumerate(standing.records):
+        arrays = {"active": state.active, "samples": state.samples}
+        arrays |= _named("members", state.members)
+        for step, models in state.snapshots.items():
+            arrays |= _named(f"snapshots/{step}", models)
+        for index, (_, steps, found) in enumerate(state.records):
             arrays[f"steps/{index}"] = steps
             arrays |= {f"found/{index}/{name}": values for name, values in found.items()}
         about = {
             "identity": self.identity,
-            "stage": standing.stage,
-            "segments": standing.segments,
-            "along": list(standing.along),
-            "records": [number for number, _, _ in standing.records],
-            "metrics": list(standing.records[0][2]),
+            "stage": state.stage,
+            "evaluations": state.evaluations,
+            "snapshots": list(state.snapshots),
+            "records": [number for number, _, _ in state.records],
+            "metrics": list(state.records[0][2]),
         }
         arrays["about"] = np.frombuffer(json.dumps(about).encode(), np.uint8)
         aside = self.path.with_name(f"{self.path.name}.{os.getpid()}")
@@ -91,19 +81,25 @@ class Checkpoint:
             return None
         return about if about.get("identity") == self.identity else None
 
-    def read(self, about: dict[str, Any], structure: Any) -> Standing | None:
+    def read(self, about: dict[str, Any], structure: Any) -> EnsembleState | None:
         """The whole of it; members in that structure of shapes."""
         metrics = about["metrics"]
         try:
             with self.path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-                records = [
+                records = tuple(
                     (number, arrays[f"steps/{index}"], {name: arrays[f"found/{index}/{name}"] for name in metrics})
                     for index, number in enumerate(about["records"])
-                ]
-                along = {step: _filled(f"along/{step}", structure.model, arrays) for step in about["along"]}
-                members = _filled("members", structure, arrays)
-                return Standing(
-                    about["stage"], about["segments"], arrays["active"], members, records, arrays["samples"], along
+                )
+                return EnsembleState(
+                    stage=about["stage"],
+                    evaluations=about["evaluations"],
+                    members=_filled("members", structure, arrays),
+                    active=arrays["active"],
+                    records=records,
+                    samples=arrays["samples"],
+                    snapshots={
+                        step: _filled(f"snapshots/{step}", structure.model, arrays) for step in about["snapshots"]
+                    },
                 )
         except Exception:
             warnings.warn(f"{self.path} is damaged: the training begins anew", stacklevel=3)

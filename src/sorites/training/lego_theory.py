@@ -11,11 +11,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
+from ..fast.compiler import fast_compile, optimized
 from ..models.features import Features, one_step_loss
 from ..models.routing import Routing, losses, rollout
 from ..tasks.actions import Action
 from ..tasks.lego import chained
-from .compiler import soon, well
 
 
 class FeatureHistory(NamedTuple):
@@ -24,7 +24,7 @@ class FeatureHistory(NamedTuple):
     features: Features  # with a leading record axis; the last is the end
 
 
-@well
+@optimized
 def _descend_features(features: Features, table, rate, records: int, every: int):
     def step(features, _):
         loss, slope = jax.value_and_grad(
@@ -165,7 +165,7 @@ def _sloped(features, routing, batch: Labelled, terms: tuple[int, ...], variable
     return loss, shares, jnp.sqrt(jnp.maximum(square, jnp.finfo(square.dtype).tiny))
 
 
-@soon
+@fast_compile
 def _descend_routing(features, routing, source, terms: tuple[int, ...], numbers, rule: str, steps: int):
     variables, rate, slowing, until = numbers
 
@@ -204,7 +204,7 @@ def train_routing(
     return _descend_routing(features, routing, source, terms, numbers, rule, steps)
 
 
-@soon
+@fast_compile
 def plain_time(
     features: Features, history: RoutingHistory, batch: Labelled, terms: tuple[int, ...], variables: int
 ) -> Float[Array, " step"]:

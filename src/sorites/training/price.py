@@ -16,9 +16,10 @@ import numpy as np
 from jaxtyping import Int
 
 from ..probes import Elsewhere
+from ..runtime.devices import on_processor
 from ..supervision import AbstractSource, Own, Rewritten, Written
 from .history import History
-from .member import born, enter, pool, step
+from .member import init_member, make_pool, start_stage, train_step
 from .stage import Run, Stage
 
 
@@ -33,12 +34,12 @@ class Price(NamedTuple):
 
 def prices(run: Run) -> list[Price]:
     """One per stage."""
-    with jax.default_device("cpu"):
-        found, member = [], eqx.filter_eval_shape(lambda: born(run, jax.numpy.zeros((), int)))
+    with on_processor():
+        found, member = [], eqx.filter_eval_shape(lambda: init_member(run, jax.numpy.zeros((), int)))
         for stage in run.stages:
-            member = eqx.filter_eval_shape(enter, stage, member)
-            chains = eqx.filter_eval_shape(pool, stage, member)
-            traced = eqx.filter_make_jaxpr(step)(stage, member, chains)[0]
+            member = eqx.filter_eval_shape(start_stage, stage, member)
+            chains = eqx.filter_eval_shape(make_pool, stage, member)
+            traced = eqx.filter_make_jaxpr(train_step)(stage, member, chains)[0]
             found.append(Price(*tokens(stage), products(traced.jaxpr)))
     return found
 

@@ -10,11 +10,12 @@ from jax.core import Tracer
 from jaxtyping import Array, Int
 
 from ..errors import require
+from ..runtime.devices import arrays_in_host_memory
 from .stage import Run
 
 
 def stacked(runs: Sequence[Run]) -> Run:
-    """One run whose arrays have a leading member axis; a run that many members share is read once."""
+    """Stack one run per member into a run whose arrays have a leading member axis."""
     distinct = list({id(run): run for run in runs}.values())
     rows = np.array([next(n for n, run in enumerate(distinct) if run is each) for each in runs])
     arrays, static = zip(*(eqx.partition(run, eqx.is_array_like) for run in distinct), strict=True)
@@ -23,67 +24,55 @@ def stacked(runs: Sequence[Run]) -> Run:
         all(eqx.tree_equal(other, static[0]) is True for other in static[1:]) and shapes == shapes[:1] * len(shapes),
         "the runs of one ensemble differ in arrays only (rates, weights, masks); train the others apart",
     )
-    together = jax.tree.map(lambda *leaves: on_device(np.stack(leaves)[rows]), *arrays)
+    together = jax.tree.map(lambda *leaves: to_device(np.stack(leaves)[rows]), *arrays)
     return eqx.combine(together, static[0])
 
 
-def on_device(array: np.ndarray) -> Array:
-    """The array as JAX holds it. `jnp.asarray` would compile a program for every new shape."""
+def to_device(array: np.ndarray) -> Array:
+    """Move the array to the device. `jnp.asarray` would compile a program for every new shape."""
     return jax.device_put(array.astype(jax.dtypes.canonicalize_dtype(array.dtype)))
 
 
-def stand_ins(shapes, count: int):
-    """So many members of these shapes, for a program to be compiled: nothing is computed with them."""
-
-    def stand_in(leaf):
-        if not isinstance(leaf, jax.ShapeDtypeStruct):
-            return leaf
-        if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
-            data = jax.eval_shape(jax.random.key_data, leaf)
-            words = np.zeros((count, *data.shape), data.dtype)
-            return jax.random.wrap_key_data(on_device(words))
-        return np.broadcast_to(np.zeros((), leaf.dtype), (count, *leaf.shape))
-
-    return jax.tree.map(stand_in, shapes)
-
-
 def take(tree, index):
+    """Return the members at these indices; of one index the member without its axis."""
     if isinstance(index, np.ndarray) and _on_accelerator(tree):
         return _taken(tree, index)
     return jax.tree.map(lambda leaf: _picked(leaf, index) if eqx.is_array(leaf) else leaf, tree)
 
 
 def copied(tree):
-    """A copy: the program reuses the memory of what it is given."""
+    """Copy: a program reuses the memory of its arguments."""
     return take(tree, slice(None))
 
 
 def put(everyone, index, some):
+    """Return `everyone` with the members at these indices replaced by `some`."""
+
     def changed(whole: Array, part: Array) -> Array:
         if not _by_numpy(whole):
             return whole.at[index].set(part)
         every = np.array(whole)
         every[index] = np.asarray(part)
-        return on_device(every)
+        return to_device(every)
 
     return jax.tree.map(lambda a, b: changed(a, b) if eqx.is_array(a) else a, everyone, some)
 
 
 def joined(trees):
-    """One tree of several, along the axis of members."""
+    """Concatenate along the member axis."""
     if _on_accelerator(trees):
         return _joined(trees)
     return _united(np.concatenate, jnp.concatenate, trees)
 
 
 def as_members(trees):
-    """One tree of several without that axis."""
+    """Stack single members, which have no member axis, into one tree that has it."""
     return _united(np.stack, jnp.stack, trees)
 
 
 @eqx.filter_jit
 def _taken(tree, index: Int[Array | np.ndarray, " member"]):
-    """One program for all leaves: each by itself takes an accelerator a program for every shape."""
+    """Index all leaves in one program: one by one an accelerator compiles a program for every shape."""
     return jax.tree.map(lambda leaf: leaf[index] if eqx.is_array(leaf) else leaf, tree)
 
 
@@ -94,12 +83,12 @@ def _joined(trees):
 
 def _on_accelerator(tree) -> bool:
     leaves = jax.tree.leaves(eqx.filter(tree, eqx.is_array))
-    return jax.default_backend() != "cpu" and not any(isinstance(leaf, Tracer) for leaf in leaves)
+    return not arrays_in_host_memory() and not any(isinstance(leaf, Tracer) for leaf in leaves)
 
 
 def _united(by_numpy, otherwise, trees):
     def united(*leaves):
-        return on_device(by_numpy(leaves)) if _by_numpy(leaves[0]) else otherwise(leaves)
+        return to_device(by_numpy(leaves)) if _by_numpy(leaves[0]) else otherwise(leaves)
 
     return jax.tree.map(lambda *leaves: united(*leaves) if eqx.is_array(leaves[0]) else leaves[0], *trees)
 
@@ -107,10 +96,10 @@ def _united(by_numpy, otherwise, trees):
 def _picked(leaf: Array, index) -> Array:
     if not _by_numpy(leaf):
         return jnp.array(leaf) if isinstance(index, slice) else leaf[index]
-    return on_device(np.asarray(np.asarray(leaf)[index]))
+    return to_device(np.asarray(np.asarray(leaf)[index]))
 
 
 def _by_numpy(leaf: Array) -> bool:
-    """In the memory of the processor JAX would compile a program for every shape, and do no more than this."""
+    """Whether numpy can do it: JAX would compile a program for every shape to do the same."""
     plain = isinstance(leaf, jax.Array) and not isinstance(leaf, Tracer)
-    return plain and jax.default_backend() == "cpu" and not jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+    return plain and arrays_in_host_memory() and not jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)

@@ -5,7 +5,7 @@ import polars as pl
 
 from ...drawing import COLOURS, QUIET, band, new_figure
 from ...statistics import wilson
-from ...training import Lab, sharing
+from ...training import Lab
 from ..figure import Figure, Frames
 from .grids import LARGE, QUICK, Curves
 from .published import LESSONS, RATES
@@ -21,14 +21,13 @@ PUBLISHED = {
 
 def _curves(size: Curves, lab: Lab) -> Frames:
     frames, ensembles = [], size.ensembles()
-    with sharing(runs[0] for runs, _ in ensembles.values()):
-        for lesson, (runs, seeds) in ensembles.items():
-            history = lab.train(runs, seeds).history
-            frames.append(
-                history.frame()
-                .rename({"own.loss": "loss", "soft.answer": "accuracy"})
-                .with_columns(pl.lit(lesson).alias("lesson"))
-            )
+    for lesson, (runs, seeds) in ensembles.items():
+        history = lab.train(runs, seeds).history
+        frames.append(
+            history.frame()
+            .rename({"own.loss": "loss", "soft.answer": "accuracy"})
+            .with_columns(pl.lit(lesson).alias("lesson"))
+        )
     return {"data": pl.concat(frames)}
 
 

@@ -9,13 +9,13 @@ import jax.flatten_util
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, UInt64
 
+from ...fast.compiler import optimized
 from ...models import AbstractModel, positional
 from ...models.perceptron import perceptron
 from ...supervision import Own, Squared, Supervision, Truth, direct, teacher_forcing
 from ...supervision.class_oracle import ClassOracle
 from ...tasks import Boolean, Layout, Parity
 from ...training import AbstractRule
-from ...training.compiler import well
 
 PAPER = "kim-suzuki"
 LEARNERS = ("perceptron", "transformer")
@@ -54,7 +54,7 @@ def answers(model: AbstractModel, taught: Supervision, task: Boolean, inputs: Ar
     return taught.prefix(model, chains, jax.random.key(0), None).said.mean()[-1, 0]
 
 
-@well
+@optimized
 def jacobian(
     model: AbstractModel, taught: Supervision, task: Boolean, inputs: Int[Array, "bits sample"]
 ) -> Float[Array, "sample weight"]:
@@ -97,7 +97,7 @@ def _fingerprint(weights: np.ndarray) -> int:
     return int.from_bytes(hashlib.sha256(weights.tobytes()).digest()[:8])
 
 
-@well
+@optimized
 def against(
     oracle: ClassOracle,
     taught: Supervision,
@@ -132,7 +132,7 @@ def against(
     return Path(*jax.lax.map(run, secrets))
 
 
-@well
+@optimized
 def final_answers(
     start: AbstractModel, last: Float[Array, "target weight"], taught: Supervision, task: Boolean, inputs: Array
 ) -> Float[Array, "target sample"]:

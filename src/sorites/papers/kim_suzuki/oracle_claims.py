@@ -28,7 +28,7 @@ from ...tasks import Boolean
 from ...theory import krawtchouk
 from ...theory import parity_class as pc
 from ...theory.tree_law import CURVATURE
-from ...training import GD, AbstractRule, AdamW, Lab, use_compilation_cache
+from ...training import GD, AbstractRule, AdamW, Lab
 from .hardness_learners import PAPER, Kept, against, answer_alone, drawn, final_answers, kept, task_of, with_chain
 
 FLOAT32 = 1e-5  # sums of 2^d squares of answers in single precision
@@ -104,7 +104,6 @@ class Hidden:
 
 def _alone(spec: tuple[Hidden, str, float | None, bool]) -> dict[str, np.ndarray]:
     size, name, error, printed = spec
-    use_compilation_cache()
     kind, model, rule = size.learners()[name]
     oracle = ClassOracle(np.inf if error is None else error, size.samples, answer_only=True, printed=printed)  # pyright: ignore
     taught, secrets = answer_alone(kind, size.task.layout), jnp.asarray(size.secrets)
@@ -113,7 +112,6 @@ def _alone(spec: tuple[Hidden, str, float | None, bool]) -> dict[str, np.ndarray
 
 def _chained(spec: tuple[Hidden, float]) -> dict[str, np.ndarray]:
     size, error = spec
-    use_compilation_cache()
     _, model, rule = size.learners()["transformer, Adam"]
     oracle, taught = ClassOracle(error, size.samples), with_chain(size.task.layout)  # pyright: ignore
     secrets = jnp.asarray(size.secrets[size.few])

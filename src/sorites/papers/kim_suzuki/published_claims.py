@@ -8,7 +8,7 @@ import numpy as np
 
 from ...errors import require
 from ...ledger import Among, Between, Claim, Comparison, Domain, Evidence, at_least, at_most, sampled, shown
-from ...training import Lab, sharing
+from ...training import Lab
 from .published import LESSONS, RATES, Published, trained
 from .setting import PAPER
 
@@ -64,8 +64,7 @@ def _comparison(size: Sparsities, lab: Lab) -> Evidence:
     free = []
     for setting in size.published():
         k = setting.sparsity
-        with sharing(map(setting.run, LESSONS)):
-            ends = {lesson: trained(setting, lesson, lab).history.last("soft.answer") for lesson in LESSONS}
+        ends = {lesson: trained(setting, lesson, lab).history.last("soft.answer") for lesson in LESSONS}
         solved = {lesson: int((accuracy == 1).sum()) for lesson, accuracy in ends.items()}
         compared += [
             sampled(

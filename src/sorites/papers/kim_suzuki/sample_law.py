@@ -10,13 +10,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...errors import require
+from ...fast.compiler import optimized
 from ...models import positional
 from ...statistics import Slope, log_log_slope
 from ...supervision import Written, teacher_forcing
 from ...tasks import Boolean, Parity
 from ...theory import tree_law
-from ...training import Lab, use_compilation_cache
-from ...training.compiler import well
+from ...training import Lab
 
 BLOCK = 256  # samples per block; the grid counts blocks
 NEEDED = 0.9  # share of seeds that must answer every held-out chain
@@ -67,7 +67,6 @@ def success(size: SampleLaw, lab: Lab) -> np.ndarray:
 
 
 def _success(size: SampleLaw) -> dict[str, np.ndarray]:
-    use_compilation_cache()
     blocks, seeds = jnp.asarray(size.samples() // BLOCK), jnp.arange(size.seeds)
     found = []
     for bits in size.bits:
@@ -77,7 +76,7 @@ def _success(size: SampleLaw) -> dict[str, np.ndarray]:
     return {"right": np.stack(found)}
 
 
-@well
+@optimized
 def _one_size(task: Boolean, chains: int, rate, blocks, seeds):
     model, taught = positional(task, "cosine", "causal"), teacher_forcing(task.layout)
 

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from ...errors import require
+from ...fast.compiler import fast_compile
 from ...ledger import alone
 from ...models.features import Features, drawn, ideal
 from ...models.routing import Masses, Routing, rollout, uniform
@@ -16,7 +17,6 @@ from ...tasks.actions import Action, action_named
 from ...tasks.lego import Vocabulary, chained
 from ...theory.precision import in_float64
 from ...training import PLAIN, Lab
-from ...training.compiler import soon
 from ...training.lego_theory import (
     FeatureHistory,
     Grown,
@@ -118,7 +118,7 @@ def masses(history: RoutingHistory, length: int = 2, step: int = 2) -> Masses:
     return jax.vmap(lambda routing: routing.masses(length, jnp.asarray(step)))(history.routing)
 
 
-@soon
+@fast_compile
 def _right(features, routing, table, lengths, key, count: int, longest: int):
     def at(length):
         moves, starts = jax.random.split(jax.random.fold_in(key, length))

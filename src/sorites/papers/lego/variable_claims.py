@@ -7,12 +7,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...errors import require
+from ...fast.compiler import optimized
 from ...ledger import Among, Between, Claim, Domain, Evidence, Real, at_least, at_most, shown
 from ...models.srelu import SReLU
 from ...tasks.actions import action_named
 from ...tasks.lego import SLOTS, Vocabulary
 from ...training import Lab
-from ...training.compiler import well
 from .setting import PAPER, PLAIN_SRELU
 
 
@@ -42,7 +42,7 @@ class Retrieval:
         return Vocabulary(self.variables, action.actions, action.values)
 
 
-@well
+@optimized
 def _descend(weights, words: Vocabulary, numbers, steps: int, every: int):
     """Full-batch gradient descent from weights [class, neuron, slot, token] on every predicate x_1 = g(x_0) and answer
     x_0 = y with attention one half on each clause: the blank slots are not read."""

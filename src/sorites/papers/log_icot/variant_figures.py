@@ -8,7 +8,7 @@ from matplotlib.ticker import NullFormatter
 from ...drawing import COLOURS, QUIET, new_figure
 from ...statistics import wilson
 from ...tasks import Parity
-from ...training import Lab, sharing
+from ...training import Lab
 from ..figure import Figure, Frames
 from .grids import LARGE, LESSONS, VARIANTS, Variants
 
@@ -18,8 +18,7 @@ TINTS = ("blue", "orange", "purple", "green")
 def _variants(size: Variants, lab: Lab) -> Frames:
     rows, depth = [], Parity(size.bits, size.sparsity).layout.depth
     names, ensembles = [(model, lesson) for model in VARIANTS for lesson in LESSONS], size.ensembles().values()
-    with sharing(runs[0] for runs, _ in ensembles):
-        histories = [lab.train(runs, seeds).history for runs, seeds in ensembles]
+    histories = [lab.train(runs, seeds).history for runs, seeds in ensembles]
     for (model, curriculum), (runs, seeds), history in zip(names, ensembles, histories, strict=True):
         for seed in seeds:
             solved = int(history.solved_at[seed])

@@ -10,7 +10,7 @@ from ...errors import require
 from ...probes import ChildMass, Outcome, Reward
 from ...supervision import Clipped, PolicyGradient, Repeated, Sampled, credit, process_reward
 from ...tasks import Boolean
-from ...training import GD, AbstractRule, AdamW, Evaluation, Lab, Run, Stage, sharing
+from ...training import GD, AbstractRule, AdamW, Evaluation, Lab, Run, Stage
 from ..figure import Figure, Frames
 from .exact import pretrained
 from .setting import require_rate
@@ -62,8 +62,7 @@ class Ratios:
 def _measure(size: Ratios, lab: Lab) -> Frames:
     """Mean reward and least child mass before every batch, for each seed."""
     rows, ways = [], size.ways()
-    with sharing(ways.values()):
-        histories = {name: lab.train(run, range(size.seeds)).history for name, run in ways.items()}
+    histories = {name: lab.train(run, range(size.seeds)).history for name, run in ways.items()}
     for name, history in histories.items():
         found = history.metrics
         reward, mass = (found[metric][:, : size.batches] for metric in ("sampled.reward", "child_mass"))

@@ -10,6 +10,7 @@ import polars as pl
 from matplotlib.ticker import MaxNLocator
 
 from ...drawing import COLOURS, band, new_figure
+from ...fast.compiler import optimized
 from ...statistics import log_log_slope
 from ...supervision import (
     AbstractSource,
@@ -25,7 +26,6 @@ from ...supervision import (
 from ...tasks import Boolean
 from ...theory.precision import in_float64
 from ...training import Lab
-from ...training.compiler import well
 from ..figure import Figure, Frames
 from .exact import pretrained, secret_of
 from .experiments import GROUP
@@ -47,7 +47,7 @@ class Accuracy:
         return Boolean(self.bits, self.sparsity, self.gate)  # pyright: ignore
 
 
-@well
+@optimized
 def _blocks(task: Boolean, taught: Supervision, source, secret, keys, blocks: int) -> jax.Array:
     """The gradient of every block, for each seed: their running mean is the estimate from more and more samples."""
 

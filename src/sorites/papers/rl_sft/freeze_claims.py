@@ -11,7 +11,7 @@ from ...ledger import Among, Between, Claim, Comparison, Domain, Evidence, Power
 from ...probes import AbstractProbe, ChildMass, Outcome
 from ...probes.attention import child_masses
 from ...statistics import wilson
-from ...training import Evaluation, Lab, Run, sharing
+from ...training import Evaluation, Lab, Run
 from .experiments import Experiment, trained
 from .setting import GATES, PAPER, chosen
 
@@ -54,8 +54,7 @@ def _frozen(size: Frozen, lab: Lab) -> Evidence:
     depth = size.task().layout.depth
     for gate in size.gates:
         ways = {freeze: dataclasses.replace(size, gate=gate, freeze=freeze) for freeze in ("none", "learned")}
-        with sharing(way.run() for way in ways.values()):
-            histories = {freeze: trained(way, lab).history for freeze, way in ways.items()}
+        histories = {freeze: trained(way, lab).history for freeze, way in ways.items()}
         for freeze, history in histories.items():
             metrics = history.metrics
             levels, name = metrics["rolled.levels"], f"{gate}, freeze {freeze}"  # member x record x level

@@ -11,7 +11,7 @@ from ...errors import require
 from ...ledger import Among, Between, Claim, Comparison, Domain, Evidence, Real, interval_inside, shown
 from ...statistics import log_log_slope
 from ...theory import sign_dynamics
-from ...training import Lab, sharing
+from ...training import Lab
 from .estimator_variance import KINDS, second_moment
 from .experiments import Experiment, exact
 from .setting import PAPER
@@ -64,8 +64,7 @@ class Chains:
     def learned(self, lab: Lab, way: str, bits: int, plan: list[tuple[int, float]]) -> list[int]:
         """Of the seeds, how many have every held-out thought right after one update; plan: chains and noise, one program."""
         runs = [run for each in plan for run in [self.experiment(way, bits, *each).run()] * self.seeds]
-        with sharing(self.experiment(other, bits, *plan[0]).run() for other in WAYS):
-            right = exact(lab.train(runs, list(range(self.seeds)) * len(plan)).history)[:, -1]
+        right = exact(lab.train(runs, list(range(self.seeds)) * len(plan)).history)[:, -1]
         return right.reshape(len(plan), self.seeds).sum(axis=1).tolist()
 
 

@@ -7,7 +7,7 @@ import polars as pl
 
 from ...drawing import COLOURS, QUIET, new_figure
 from ...statistics import wilson
-from ...training import History, Lab, sharing
+from ...training import History, Lab
 from ..figure import Figure, Frames
 from .experiments import exact
 from .grids import LARGE, LONGER, FiniteSamples, LabelNoise, Losses
@@ -36,10 +36,8 @@ def _rows(history: History, way: str, values, seeds: int, column: str) -> list[d
 def _measure(size: FiniteSamples | LabelNoise | Losses, lab: Lab) -> Frames:
     column, values = ("noise", size.noises) if isinstance(size, LabelNoise) else ("samples", size.samples)
     rows, ensembles = [], size.ensembles()
-    compared = ensembles.values() if isinstance(size, Losses) else ()  # the others share programs with each other
-    with sharing(runs[0] for runs, _ in compared):
-        for way, (runs, seeds) in ensembles.items():
-            rows += _rows(lab.train(runs, seeds).history, way, values, size.seeds, column)
+    for way, (runs, seeds) in ensembles.items():
+        rows += _rows(lab.train(runs, seeds).history, way, values, size.seeds, column)
     return {"data": pl.DataFrame(rows)}
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import stats
 
 from ...errors import require
+from ...fast.compiler import optimized
 from ...ledger import (
     Between,
     Claim,
@@ -29,7 +30,6 @@ from ...tasks import Boolean
 from ...theory import count_chain, sign_dynamics
 from ...theory.count_chain import GATE_COEFFICIENTS
 from ...theory.precision import in_float64
-from ...training.compiler import well
 from .estimator_variance import right_signs
 from .exact import keys_by_level, pretrained, pulls, reward_gradient, secret_of, signs
 from .setting import CHOSEN, EXACT, GATES, PAPER, Tree, chosen
@@ -91,7 +91,7 @@ class Table(Tree):
         require(self.seeds >= 2, f"a standard error takes two seeds: seeds={self.seeds}; use 2 or more")
 
 
-@well
+@optimized
 def estimates(task: Boolean, taught: Supervision, secret, keys, samples: int) -> jax.Array:
     """Ascent directions from fresh chains at uniform attention, one per key."""
 

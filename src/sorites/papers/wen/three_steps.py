@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
 from ...errors import require
+from ...fast.compiler import fast_compile
 from ...ledger import Between, Domain, alone
 from ...models.sparse_block import (
     Forward,
@@ -25,7 +26,6 @@ from ...models.sparse_block import (
     initial_pattern,
 )
 from ...training import Lab
-from ...training.compiler import soon
 from .setting import counted, secret_fits
 
 BLOCK = 128  # chains at a time: the active pattern of that many stays in the cache; B is data, not a shape
@@ -154,7 +154,7 @@ class Outcome(NamedTuple):
     least: Float[Array, "seed query"]  # its minimum
 
 
-@soon
+@fast_compile
 def _learn(grams, patterns, orders, rates, keys, blocks, *, bits, test, neurons, loss, start):
     def one(arguments):
         gram, pattern, order, key = arguments

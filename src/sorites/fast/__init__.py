@@ -1,0 +1,1 @@
+"""Everything that exists for speed: kernels, shared prefixes, random draws, compiler options."""
