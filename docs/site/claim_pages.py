@@ -96,7 +96,7 @@ def _domain(claim: Claim[Any]) -> list[str]:
     lines = ["| parameter | at quick scale | meant to hold for |", "|---|---|---|"]
     lines += [f"| `{name}` | {plain(value)} | {ranges.get(name, '')} |" for name, value in quick.items()]
     because = [f"Together: {typeset(claim.domain.because)}."] if claim.domain and claim.domain.because else []
-    where = "Outside this domain the claim is measured and nothing is said." if claim.domain else ""
+    where = "Outside this domain the numbers are shown without a verdict." if claim.domain else ""
     return ["## Domain", "\n".join(lines), *because, *([where] if where else [])]
 
 

@@ -36,7 +36,7 @@ CLAIMS = {
     "L2": "Whether distractors of the symmetric group are substantial is judged by a bar of ours, and the paper "
     "compares growth rates; only *isomorphic to C_n* will stay an erratum.",
     "L12": "The predicate leads by more than Induction E.1(b) allows, and this is shown but not judged; it will "
-    "get a verdict of its own.",
+    "get its own verdict.",
     "L16": "Both actions get equally many normalised steps, which is far less gradient-descent time for S5 than "
     "for C6; they will be compared at equal time and at equal loss.",
     "L17": "A part of Theorem 5.1 that is not met at this size is counted as if it held; its parts will be judged "

@@ -45,6 +45,13 @@ def test_every_page_is_in_a_table_of_contents():
             assert re.search(rf"^{re.escape(name)}$", listed, re.MULTILINE), name
 
 
+def test_the_front_page_shows_what_its_example_prints(capsys):
+    page = (SITE / "index.md").read_text()
+    (block,), (shown,) = (re.findall(rf"```{kind}\n(.*?)```", page, re.DOTALL) for kind in ("python", "text"))
+    exec(block, {})
+    assert capsys.readouterr().out == shown
+
+
 def test_every_paper_has_a_page_that_shows_its_claims():
     for slug, paper in papers().items():
         assert f"generated/tables/{slug}.md" in (SITE / "papers" / f"{slug}.md").read_text()
