@@ -5,6 +5,7 @@ import runpy
 import shlex
 from pathlib import Path
 
+import matplotlib.image as mpimg
 import numpy as np
 import pytest
 
@@ -27,14 +28,35 @@ def test_readme_commands_run(command, tmp_path, monkeypatch):
     assert main([*shlex.split(command)[1:], "--quiet"]) == 0
 
 
-def test_the_python_example_runs(tmp_path, monkeypatch):
+def test_the_readme_is_short():
+    assert len(README.split()) <= 700
+
+
+def test_the_python_example_prints_what_is_shown(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (block,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
-    assert len([line for line in block.splitlines() if line.strip()]) <= 15
-    names: dict = {}
-    exec(block, names)
-    assert (names["result"].history.last("padded.answer") == 1).all()
-    assert (tmp_path / "loss.png").stat().st_size > 0
+    (shown,) = re.findall(r"```text\n(.*?)```", README, flags=re.DOTALL)
+    lines = block.splitlines()
+    assert len([line for line in lines if line.strip()]) <= 20
+    assert max(map(len, lines)) <= 88
+    exec(block, {})
+    assert capsys.readouterr().out == shown
+    drawn = mpimg.imread(tmp_path / "accuracy.png")
+    assert drawn.shape == mpimg.imread(ROOT / "docs" / "readme-example.png").shape
+
+
+def test_the_rows_of_speed_are_those_of_the_records():
+    """python docs/site/readme_table.py"""
+    make = runpy.run_path(str(ROOT / "docs" / "site" / "readme_table.py"))
+    assert make["filled"](README) == README
+    rows = make["table"]().splitlines()[2:]
+    assert len(rows) == 4
+    assert any(row.endswith("| 1.0 x |") for row in rows)  # where nothing is gained
+
+
+def test_links_lead_somewhere():
+    for link in re.findall(r"\]\(([^)#\s]+)\)", README):
+        assert (ROOT / link).exists(), link
 
 
 def test_there_is_an_example_of_each_kind():

@@ -11,6 +11,7 @@ from sorites.ledger.verify import anywhere
 from sorites.papers.paper import Paper
 from sorites.report.mathematics import typeset
 from sorites.report.page_values import duration, plain
+from under_review import CLAIMS, note
 
 KINDS = {
     "identity": "an identity: both sides are computed and must agree to rounding",
@@ -25,6 +26,7 @@ def page(claim: Claim[Any], paper: Paper, record: Record | None) -> str:
     parts = [
         f"# {claim.id}: {claim.label}",
         f"[{paper.title}](../../papers/{paper.slug}.md)",
+        *filter(None, [note([claim.id])]),
         f"> {typeset(claim.says)}",
         f"This is {KINDS[claim.kind]}.",
         *_verdict(claim, record),
@@ -74,7 +76,10 @@ def _erratum(record: Record | None) -> list[str]:
     if record is None or record["erratum"] is None:
         return []
     erratum = record["erratum"]
-    printed = {"fails": "fails", "holds": "holds too"}.get(erratum["printed_verdict"], "is neither shown nor refuted")
+    outcomes = {"fails": "fails", "holds": "holds too"}
+    printed = outcomes.get(erratum["printed_verdict"], "is neither shown nor refuted")
+    if record["id"] in CLAIMS:
+        printed = "is under review"
     return [
         "## Erratum",
         f"As printed: {typeset(erratum['printed'])}",
@@ -91,7 +96,7 @@ def _domain(claim: Claim[Any]) -> list[str]:
     lines = ["| parameter | at quick scale | meant to hold for |", "|---|---|---|"]
     lines += [f"| `{name}` | {plain(value)} | {ranges.get(name, '')} |" for name, value in quick.items()]
     because = [f"Together: {typeset(claim.domain.because)}."] if claim.domain and claim.domain.because else []
-    where = "Outside this domain the claim is measured and nothing is said." if claim.domain else ""
+    where = "Outside this domain the numbers are shown without a verdict." if claim.domain else ""
     return ["## Domain", "\n".join(lines), *because, *([where] if where else [])]
 
 

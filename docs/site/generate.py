@@ -20,16 +20,21 @@ OUT = SITE / "generated"
 PICTURES = {  # drawn from what is recorded under results/, or in seconds
     "log-icot/1": "quick",
     "log-icot/2b": "paper",
+    "log-icot/success-map": "paper",
     "log-icot/variants": "paper",
     "kim-suzuki/1": "quick",
     "kim-suzuki/3": "quick",
     "kim-suzuki/exp-k32": "paper",
+    "kim-suzuki/exponent": "paper",
+    "kim-suzuki/filter-range": "paper",
     "rl-sft/2": "quick",
     "rl-sft/finite-samples": "paper",
+    "rl-sft/label-noise": "paper",
     "wen/3b": "paper",
     "wen/1a": "paper",
     "lego/4": "tiny",
     "lego/1a": "paper",
+    "lego/1b": "paper",
     "lego/separation": "paper",
 }
 

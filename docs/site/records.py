@@ -1,4 +1,4 @@
-"""What `sorites verify --json` recorded, one file per paper under docs/verdicts/, and how its numbers are written."""
+"""The records that `sorites verify --json` wrote, one file per paper under docs/verdicts/, as text."""
 
 import json
 from pathlib import Path
@@ -6,6 +6,7 @@ from typing import Any
 
 from sorites.papers.registry import papers
 from sorites.report.page_values import plain
+from under_review import CLAIMS
 
 VERDICTS = Path(__file__).parents[1] / "verdicts"
 Record = dict[str, Any]
@@ -26,9 +27,11 @@ def rows(record: Record) -> list[tuple[str, str, str, str]]:
 
 
 def judged(record: Record | None) -> str:
-    """The verdict in words; the corrected statement and the printed form are never told in one breath."""
+    """The verdict in words, apart for the corrected statement and the printed form; or that it is contested."""
     if record is None:
         return "not recorded"
+    if record["id"] in CLAIMS:
+        return "**under review**"
     erratum = record["erratum"]
     if erratum is None:
         return record["verdict"]
