@@ -1,6 +1,5 @@
 """Runs in and out of a store: archives of whole folders, and histories written on a bare machine."""
 
-import contextlib
 import hashlib
 import io
 import json
@@ -10,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from ..atomic import atomic_write
 from ..errors import SpecError, require
 from ..training import History
 from .catalogue import resolve
@@ -37,13 +37,10 @@ def export(store: Store, ids: Sequence[str], path: str | Path) -> Path:
                 entry = tarfile.TarInfo(f"{folder.path.name}/{name}")
                 entry.size = len(content)
                 archive.addfile(entry, io.BytesIO(content))
-    aside = path.with_name(path.name + ".partial")
     try:
-        aside.write_bytes(buffer.getvalue())
-        aside.rename(path)
+        with atomic_write(path) as draft:
+            draft.write_bytes(buffer.getvalue())
     except OSError as error:
-        with contextlib.suppress(OSError):
-            aside.unlink(missing_ok=True)
         raise SpecError(f"an archive needs a folder that can be written: {path} ({error.strerror})") from None
     return path
 
