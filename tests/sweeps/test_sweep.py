@@ -13,10 +13,11 @@ import sorites as so
 from sorites.cli.main import main
 from sorites.errors import SpecError
 from sorites.store import Store
+from sorites.store.groups import split_evenly
 from sorites.sweeps import drive, plan_of
 from sorites.sweeps.endings import budget, cut
 from sorites.sweeps.local import Here
-from sorites.sweeps.plan import even, room_for
+from sorites.sweeps.plan import room_for
 from sorites.sweeps.sweeping import retired
 from sorites.training import train
 
@@ -83,7 +84,7 @@ def test_programs_are_shared(grid):
     assert plan.members == 12
     costs = [each.seconds for each in plan.ensembles]
     assert costs == sorted(costs, reverse=True)
-    assert [len(part) for part in even(range(10), 4)] == [3, 3, 4]
+    assert [len(part) for part in split_evenly(range(10), 4)] == [3, 3, 4]
 
 
 def test_ensembles_fit_into_memory(grid, monkeypatch):

@@ -17,7 +17,7 @@ from .folder import FILES, Damaged, Folder, copy_aside, folder_name, read_folder
 from .frames import tables_of
 from .identity import SCHEMA, short_hash
 from .inspection import examine
-from .provenance import now
+from .origin import now
 from .store import Store
 
 MOST_FILES, MOST_BYTES, RATIO = 1_000_000, 64 * 2**20, 100  # what an archive may hold

@@ -31,7 +31,7 @@ MOST = 2**16  # rows of a block
 
 
 @dataclasses.dataclass(frozen=True)
-class Rows:
+class ChainRows:
     """`count` chains of a task, drawn with a seed. held_out: inputs that no other row has, where a task numbers them;
     distinct: numbered rows, which do not repeat."""
 
@@ -106,7 +106,7 @@ def _table(task: AbstractTask, secret: Any, numbers: np.ndarray) -> "polars.Data
 
 
 def write_data(
-    rows: Rows,
+    rows: ChainRows,
     path: str | Path,
     form: str = "parquet",
     test: int = 0,
@@ -141,7 +141,7 @@ def write_data(
     return path
 
 
-def _write(rows: Rows, path: Path, form: str, listener: Callable[[int], None] | None) -> None:
+def _write(rows: ChainRows, path: Path, form: str, listener: Callable[[int], None] | None) -> None:
     if form == "jsonl":
         with path.open("wb") as file:
             for table in rows.tables(listener):
@@ -157,7 +157,7 @@ def _write(rows: Rows, path: Path, form: str, listener: Callable[[int], None] | 
     register_io_source(source, schema=schema).sink_parquet(path, row_group_size=rows.block, engine="streaming")
 
 
-def _card(splits: dict[str, Rows], form: str) -> str:
+def _card(splits: dict[str, ChainRows], form: str) -> str:
     """The dataset's README: which file is which split, what was drawn and what a row holds."""
     rows = splits["train"]
     files = "".join(f"  - split: {name}\n    path: data/{name}.{form}\n" for name in splits)

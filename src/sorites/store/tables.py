@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..atomic import atomic_folder
 from ..errors import SpecError
-from .provenance import commit, now
+from .origin import commit, now
 
 if TYPE_CHECKING:
     import polars

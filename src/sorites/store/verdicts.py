@@ -10,7 +10,7 @@ from ..atomic import atomic_write
 from ..errors import SpecError, require
 from .folder import unwritable
 from .identity import short_hash
-from .provenance import now
+from .origin import now
 
 Record = dict[str, Any]
 

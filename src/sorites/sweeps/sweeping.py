@@ -14,9 +14,9 @@ from ..training import Run
 from ..training.progress import Listener
 from .drive import Crew, Drive, Watcher
 from .endings import AbstractEnding
-from .grid import Grid, Point, points_of
+from .grids import Grid, Point, points_of
 from .local import Here, Processes, processes_here
-from .plan import Plan, make_plan
+from .plan import SweepPlan, make_plan
 from .rounds import Rounds
 from .rows import rows_of
 from .table import Table
@@ -24,7 +24,7 @@ from .table import Table
 Runs = Grid | Mapping[str, Any] | Iterable[Any]  # of Runs
 
 
-def plan_of(what: Runs, seeds: Sequence[int], retire: bool = True) -> tuple[tuple[Point, ...], list[Run], Plan]:
+def plan_of(what: Runs, seeds: Sequence[int], retire: bool = True) -> tuple[tuple[Point, ...], list[Run], SweepPlan]:
     """Points, runs and plan: everything is built and checked, nothing is trained."""
     require(not isinstance(seeds, int), f"seeds are a list: seeds={seeds}; use range({seeds})")
     require(len(seeds) > 0, "a sweep needs at least one seed: seeds=0; use 1 or more")
@@ -57,7 +57,7 @@ def sweep(
     watch: Watcher | None = None,
     progress: Listener | None = None,
     start: Callable[[], None] | None = None,
-    planned: tuple[tuple[Point, ...], list[Run], Plan] | None = None,
+    planned: tuple[tuple[Point, ...], list[Run], SweepPlan] | None = None,
 ) -> Table:
     """Train every run from every seed and return the table.
 

@@ -24,7 +24,7 @@ import numpy as np
 from ...atomic import atomic_write
 from ...errors import SpecError
 from ...ledger import override
-from ...store.provenance import provenance
+from ...store.origin import provenance
 from ...training.lab import PLAIN
 from .settings import SIZES
 from .trials import Columns, expected, joined, tried
