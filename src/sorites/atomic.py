@@ -14,7 +14,7 @@ DRAFT = ".part"  # the suffix of an unfinished file or folder
 def atomic_write(path: Path, *, sync: bool = False) -> Iterator[Path]:
     """Write a file so that a reader, or a kill at any moment, meets the old file or the new one.
 
-    The draft lies in the same folder, hence on the same file system, where a rename is atomic.
+    The draft lies in the same folder. That is the same file system, so the rename is atomic.
 
     Args:
         path: The file to write. Its folder is made if it is missing; an older file is replaced.
