@@ -35,7 +35,8 @@ def timed(call) -> tuple[float, object]:
 
 def overhead(members: int) -> dict:
     """Warm: the programs are compiled, then train and sweep are timed in turn, and one sweep from inside."""
-    grid, seeds = so.grid(taught, rate=RATES, noise=NOISES), range(members // (len(RATES) * len(NOISES)))
+    grid = so.grid(lambda rate, noise: taught(rate, noise).until_goal(), rate=RATES, noise=NOISES)
+    seeds = range(members // len(grid))
     _, runs, plan = plan_of(grid, seeds)
     ensembles = [each.members for each in plan.ensembles]
 

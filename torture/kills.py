@@ -198,7 +198,7 @@ def stored(folder: Path) -> set[str]:
     """What a reader may count on from now on."""
     store = folder / "store"
     found = [*store.glob("members/*"), *store.glob("verdicts/*/*"), *store.glob("figures/*/*/*")]
-    return {str(path.relative_to(store)) for path in found if ".partial-" not in path.name}
+    return {str(path.relative_to(store)) for path in found if path.suffix != ".part"}
 
 
 def orphans(folder: Path) -> list[str]:
@@ -210,9 +210,9 @@ def orphans(folder: Path) -> list[str]:
 
 def leftovers(store: Path) -> int:
     """Unfinished writes, removed as `runs check` tells one to."""
-    found = [*store.glob("partial/*"), *store.glob("figures/*/*/*.partial-*")]
+    found = [*store.glob("partial/*"), *store.glob("figures/*/*/*.part"), *store.glob("verdicts/*/*.part")]
     for path in found:
-        shutil.rmtree(path)
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
     return len(found)
 
 

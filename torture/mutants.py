@@ -26,7 +26,7 @@ from faults import AUDIT
 from sites import Site, sites
 
 FOLDERS = ("theory", "statistics", "tasks", "models", "supervision", "probes", "training", "store")
-PROSE = {"store/catalogue.py", "store/provenance.py", "training/progress.py"}  # what people read
+PROSE = {"store/catalogue.py", "store/origin.py", "training/progress.py"}  # what people read
 APART = ("test_readme.py", "test_imports.py", "cli/", "report/", "drawing/", "torture/", "docs/test_re")
 ALWAYS = "test_mutants.py"  # written against such faults: shown first
 HERE = threading.local()

@@ -7,7 +7,7 @@ from typing import Any
 
 from records import Record, judged, rows
 from sorites.ledger import Claim
-from sorites.ledger.verify import anywhere
+from sorites.ledger.verification import anywhere
 from sorites.papers.paper import Paper
 from sorites.report.mathematics import typeset
 from sorites.report.page_values import duration, plain

@@ -10,7 +10,7 @@ def taught(rate: float, noise: float, bits: int = 20, sparsity: int = 8) -> so.R
     source = Noisy(so.Sampled(4096), noise)
     checks = so.Evaluation(every=1, count=256, probes=(so.Outcome("rolled"),))
     term = so.teacher_forcing(task.layout)
-    return so.Run(so.positional(task), [so.Stage(task, (term,), source, so.GD(rate), 16, checks)])
+    return so.Run(so.positional(task), [so.Stage(task, (term,), source, so.GD(rate), 16, checks)]).until_goal()
 
 
 sweep = so.grid(taught, rate=(3.0, 10.0, 30.0, 100.0, 300.0), noise=(0.0, 0.001, 0.003, 0.01))

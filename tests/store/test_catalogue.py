@@ -201,3 +201,13 @@ def test_a_history_that_says_nonsense_is_refused(made, tmp_path, said):
     with pytest.raises(SpecError, match="write both again"):
         adopt(store, tmp_path / "far.npz")
     assert store.folders() == []
+
+
+def test_check_names_the_drafts_that_a_kill_left(tmp_path):
+    store = Store(tmp_path)
+    store.put_verdict({"id": "LI-1", "verdict": "holds"})
+    assert check(store) == []
+    (tmp_path / "verdicts" / "LI-1" / "a.json.0123.part").write_text("{")
+    (tmp_path / "figures" / "log-icot" / "2b" / "abc.0123.part").mkdir(parents=True)
+    assert ["unfinished" in each.problem or "not finished" in each.problem for each in check(store)] == [True, True]
+    assert len(store.verdicts()) == 1

@@ -12,7 +12,7 @@ import pytest
 
 from sorites.cli.main import main
 from sorites.errors import SpecError
-from sorites.store.data import Rows, write_data
+from sorites.store.data import ChainRows, write_data
 from sorites.store.loading import secret_of
 from sorites.tasks import Composition, Lego, Parity, Sequences
 
@@ -27,7 +27,7 @@ TASKS = {
 @pytest.mark.parametrize("name", TASKS)
 def test_rows_say_what_the_chains_hold(name):
     task = TASKS[name]
-    (table,) = Rows(task, 50, seed=3).tables()
+    (table,) = ChainRows(task, 50, seed=3).tables()
     layout, words = task.layout, {word: number for number, word in enumerate(task.words)}
     secret = secret_of(task, 3)
     counted = int(np.asarray(task.counted(secret)).sum())
@@ -45,9 +45,9 @@ def test_rows_say_what_the_chains_hold(name):
 def test_a_row_does_not_depend_on_count_or_form(tmp_path, monkeypatch):
     monkeypatch.setattr("sorites.store.data.MOST", 64)
     task = TASKS["parity"]
-    write_data(Rows(task, 150), tmp_path / "a.parquet")
-    write_data(Rows(task, 70), tmp_path / "b.jsonl", "jsonl")
-    write_data(Rows(task, 70, seed=1), tmp_path / "c.jsonl", "jsonl")
+    write_data(ChainRows(task, 150), tmp_path / "a.parquet")
+    write_data(ChainRows(task, 70), tmp_path / "b.jsonl", "jsonl")
+    write_data(ChainRows(task, 70, seed=1), tmp_path / "c.jsonl", "jsonl")
     a = pl.read_parquet(tmp_path / "a.parquet")
     b, c = (
         [json.loads(line) for line in (tmp_path / name).read_text().splitlines()] for name in ("b.jsonl", "c.jsonl")
@@ -60,25 +60,25 @@ def test_a_row_does_not_depend_on_count_or_form(tmp_path, monkeypatch):
 
 def test_distinct_rows_never_meet(tmp_path):
     task = Parity(10, 4)
-    write_data(Rows(task, task.trainable, distinct=True), tmp_path / "folder", test=task.held_out)
+    write_data(ChainRows(task, task.trainable, distinct=True), tmp_path / "folder", test=task.held_out)
     train, test = (pl.read_parquet(tmp_path / "folder" / "data" / f"{name}.parquet") for name in ("train", "test"))
     assert train["prompt"].n_unique() == train.height == task.trainable
     assert not set(train["prompt"]) & set(test["prompt"])
     with pytest.raises(SpecError, match="use fewer"):
-        write_data(Rows(task, 2000, distinct=True), tmp_path / "other")
+        write_data(ChainRows(task, 2000, distinct=True), tmp_path / "other")
     with pytest.raises(SpecError, match="number their inputs"):
-        write_data(Rows(TASKS["composition"], 5, distinct=True), tmp_path / "other")
+        write_data(ChainRows(TASKS["composition"], 5, distinct=True), tmp_path / "other")
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]  # nothing half done
 
 
 def test_datasets_opens_the_folder(tmp_path):
     datasets = pytest.importorskip("datasets")
     for form in ("parquet", "jsonl"):
-        write_data(Rows(TASKS["parity"], 30), tmp_path / form, form, test=10)
+        write_data(ChainRows(TASKS["parity"], 30), tmp_path / form, form, test=10)
         found = datasets.load_dataset(str(tmp_path / form), cache_dir=str(tmp_path / "cache"))
         assert {name: len(split) for name, split in found.items()} == {"train": 30, "test": 10}
         assert list(found["train"][0]) == ["prompt", "thoughts", "answer", "text"]
-        (table,) = Rows(TASKS["parity"], 30).tables()
+        (table,) = ChainRows(TASKS["parity"], 30).tables()
         assert found["train"]["text"][:] == table["text"].to_list()
 
 
@@ -125,9 +125,9 @@ def test_bad_requests_get_one_sentence(words, sentence, tmp_path, monkeypatch, c
 def test_memory_does_not_grow_with_the_count(tmp_path):
     """Peak memory of 8 blocks and of 32: at most a tenth more."""
     program = (
-        "import resource, sys\nfrom sorites.store.data import Rows, write_data\nfrom sorites.tasks import Parity\n"
+        "import resource, sys\nfrom sorites.store.data import ChainRows, write_data\nfrom sorites.tasks import Parity\n"
         "import sorites.store.data as data\ndata.MOST = 2**14\n"
-        "write_data(Rows(Parity(30, 16), int(sys.argv[1]) * 2**14), sys.argv[2])\n"
+        "write_data(ChainRows(Parity(30, 16), int(sys.argv[1]) * 2**14), sys.argv[2])\n"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     )
 
@@ -145,5 +145,7 @@ def test_what_is_interrupted_leaves_nothing(tmp_path, name):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        write_data(Rows(TASKS["parity"], 10), tmp_path / name, "jsonl" if name == "rows.jsonl" else "parquet", 0, stop)
+        write_data(
+            ChainRows(TASKS["parity"], 10), tmp_path / name, "jsonl" if name == "rows.jsonl" else "parquet", 0, stop
+        )
     assert not list(tmp_path.iterdir())

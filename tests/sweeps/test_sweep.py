@@ -12,22 +12,26 @@ import pytest
 import sorites as so
 from sorites.cli.main import main
 from sorites.errors import SpecError
-from sorites.store import Store
+from sorites.store import Store, identities
+from sorites.store.groups import split_evenly
 from sorites.sweeps import drive, plan_of
 from sorites.sweeps.endings import budget, cut
 from sorites.sweeps.local import Here
-from sorites.sweeps.plan import even, room_for
-from sorites.sweeps.sweeping import retired
+from sorites.sweeps.plan import room_for
 from sorites.training import train
 
 SEEDS = [0, 3, 5]
 
 
-def taught(rate: float, batch: int = 32, curriculum: str = "teacher-forcing") -> so.Run:
+def whole(rate: float, batch: int = 32, curriculum: str = "teacher-forcing") -> so.Run:
     task = so.Parity(bits=6, sparsity=4)
     checks = so.Evaluation(every=2, count=64, probes=(so.Loss(), so.Outcome("rolled")))
     terms = so.CURRICULA[curriculum](task.layout)
     return so.Run(so.positional(task), so.stages(task, terms, so.Sampled(batch), so.GD(rate), 8, checks))
+
+
+def taught(rate: float, batch: int = 32, curriculum: str = "teacher-forcing") -> so.Run:
+    return whole(rate, batch, curriculum).until_goal()
 
 
 @pytest.fixture(scope="module")
@@ -41,9 +45,9 @@ def table(grid):
 
 
 def test_a_sweep_trains_what_train_trains(grid, table):
-    """Point by point, solved members retired: the same numbers."""
+    """Point by point, the same numbers."""
     for point, run in zip(grid.points, grid.runs(), strict=True):
-        history = train(retired(run), SEEDS, lanes="together").history
+        history = train(run, SEEDS, lanes="together").history
         here = table.members.filter(rate=point["rate"], batch=point["batch"])
         assert here["seed"].to_list() == SEEDS
         assert here["solved_at"].fill_null(-1).to_list() == history.solved_at.tolist()
@@ -83,7 +87,7 @@ def test_programs_are_shared(grid):
     assert plan.members == 12
     costs = [each.seconds for each in plan.ensembles]
     assert costs == sorted(costs, reverse=True)
-    assert [len(part) for part in even(range(10), 4)] == [3, 3, 4]
+    assert [len(part) for part in split_evenly(range(10), 4)] == [3, 3, 4]
 
 
 def test_ensembles_fit_into_memory(grid, monkeypatch):
@@ -129,9 +133,37 @@ def test_what_was_killed_goes_on(grid, tmp_path):
 
 
 def test_weights_are_kept_where_they_are_wanted(tmp_path):
-    store, run = Store(tmp_path), retired(taught(1.0))
+    store, run = Store(tmp_path), taught(1.0)
     so.sweep([run], SEEDS, store, weights=True)
     assert all(store.find(run, SEEDS))
+
+
+@pytest.mark.parametrize("run", [whole, taught], ids=["to the end", "until the goal"])
+def test_store_train_finds_the_members_of_a_sweep(run, tmp_path, monkeypatch):
+    """The runs are trained as they are given: nothing is left to train."""
+    store, given = Store(tmp_path), run(10.0)
+    table = so.sweep([given], SEEDS, store, weights=True)
+    assert table.members["member"].to_list() == [each.id for each in identities(given, SEEDS)]
+    monkeypatch.setattr("sorites.store.store.train", lambda *_, **__: pytest.fail("trained again"))
+    trained = Store(tmp_path).train(given, SEEDS)
+    assert trained.history.solved_at.tolist() == table.members["solved_at"].fill_null(-1).to_list()
+
+
+def test_until_goal_leaves_the_last_stage_at_the_goal():
+    run = whole(10.0)
+    assert run.stages[-1].until is None
+    short = run.until_goal()
+    assert short.stages[-1].until == short.goal == run.goal
+    assert short.until_goal() is short  # it leaves its last stage already
+    both = [train(each, SEEDS, lanes="together").history for each in (run, short)]
+    assert np.array_equal(both[0].solved_at, both[1].solved_at)
+    costs = [so.sweep([each], SEEDS).members for each in (run, short)]
+    assert costs[0].select("samples", "ended_by").equals(costs[1].select("samples", "ended_by"))
+    staged = so.Run(run.model, [*run.stages, dataclasses.replace(run.stages[0])]).until_goal()
+    assert [stage.until for stage in staged.stages] == [None, staged.goal]
+    loss = dataclasses.replace(run.stages[0].evaluation, probes=(so.Loss(),))
+    aimless = so.Run(run.model, [dataclasses.replace(run.stages[0], evaluation=loss)])
+    assert aimless.until_goal() is aimless
 
 
 def test_halving_ends_the_worst_and_says_so():
@@ -152,21 +184,21 @@ def test_halving_ends_the_worst_and_says_so():
     assert set(ended["ended_by"]) == {"halving at 2", "halving at 4"}
     assert not ended["solved"].any()
     assert set(ended.filter(ended_by="halving at 2")["samples"]) == {2 * 32}
-    whole = so.sweep(grid, SEEDS).members
+    full = so.sweep(grid, SEEDS).members
     done = table.members.filter(~pl.col("ended_by").str.starts_with("halving"))
-    both = done.join(whole, on=["rate", "seed"], suffix="_whole")
+    both = done.join(full, on=["rate", "seed"], suffix="_whole")
     assert (both["samples"] == both["samples_whole"]).all()  # a look is a prefix of the whole training
     assert both["solved_at"].equals(both["solved_at_whole"], null_equal=True)
 
 
 def test_a_look_is_a_prefix():
-    run = retired(taught(5.0, curriculum="log-icot"))
+    run = taught(5.0, curriculum="log-icot")
     assert budget(run) == 16
     short = cut(run, 11)
     assert [int(stage.steps) for stage in short.stages] == [8, 4]
-    part, whole = (train(each, SEEDS, lanes="together").history for each in (short, run))
+    part, longer = (train(each, SEEDS, lanes="together").history for each in (short, run))
     records = len(part.step)
-    np.testing.assert_array_equal(part.metrics["own.loss"], whole.metrics["own.loss"][:, :records])
+    np.testing.assert_array_equal(part.metrics["own.loss"], longer.metrics["own.loss"][:, :records])
 
 
 def test_futility_is_a_bound():
@@ -279,7 +311,8 @@ def taught(rate: float, batch: int = 32):
     task = so.Parity(6, 4)
     checks = Evaluation(2, 64, (so.Loss(), so.Outcome("rolled")))
     terms = [so.teacher_forcing(task.layout)]
-    return so.Run(so.positional(task), so.stages(task, terms, so.Sampled(batch), so.GD(rate), 4, checks))
+    plan = so.stages(task, terms, so.Sampled(batch), so.GD(rate), 4, checks)
+    return so.Run(so.positional(task), plan).until_goal()
 
 sweep = so.grid(taught, rate=(1.0, 5.0), batch=(16, 32))
 seeds = range(2)

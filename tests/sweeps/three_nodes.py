@@ -30,7 +30,8 @@ def taught(rate: float):
     task = so.Parity(20, 8)
     checks = so.Evaluation(every=STEPS // 4, count=64, probes=(so.Loss(), so.Outcome("rolled")))
     term = so.teacher_forcing(task.layout)
-    return so.Run(so.positional(task), [so.Stage(task, (term,), so.Sampled(2048), so.GD(rate), STEPS, checks)])
+    stage = so.Stage(task, (term,), so.Sampled(2048), so.GD(rate), STEPS, checks)
+    return so.Run(so.positional(task), [stage]).until_goal()
 
 
 def workers() -> list[int]:

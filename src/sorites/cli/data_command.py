@@ -9,9 +9,9 @@ from .common import console, emit, nearest, progress
 
 
 def execute(options: Any) -> int:
-    from ..store.data import Rows, write_data
+    from ..store.data import ChainRows, write_data
 
-    rows = Rows(task_of(options), options.count, options.seed, options.distinct)
+    rows = ChainRows(task_of(options), options.count, options.seed, options.distinct)
     with progress(options) as title:
 
         def tell(done: int) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from ..errors import SpecError
 from ..ledger import override
 from ..ledger.claim import SCALES
-from ..ledger.verify import refusing
+from ..ledger.verification import refusing
 from .common import all_figures, console, emit, nearest, open_store, progress
 
 

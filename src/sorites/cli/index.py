@@ -17,7 +17,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from ..aside import aside
+from ..atomic import atomic_write
 from ..papers import registry
 
 PACKAGE = Path(__file__).parents[1]
@@ -41,7 +41,7 @@ def kept(what: str, make: Callable[[], Rows]) -> Rows:
         pass
     rows = make()
     if what not in PAPERS or _all_loaded():
-        with contextlib.suppress(OSError), aside(path) as draft:  # a read-only home costs time, not the list
+        with contextlib.suppress(OSError), atomic_write(path) as draft:  # a read-only home costs time, not the list
             draft.write_text(json.dumps({"key": key, "others": _texts(_others()), "rows": rows}))
     return rows
 

@@ -98,7 +98,7 @@ def written(options: Any) -> str:
 
 
 def about(options: Any, seconds: float) -> dict[str, Any]:
-    from ..store.provenance import provenance
+    from ..store.origin import provenance
 
     found = provenance(seconds)
     return {

@@ -6,7 +6,7 @@ from typing import Any
 from ..errors import SpecError
 from .common import console, emit, open_store
 
-FEW = 6  # members that `show` writes out
+SHOWN_MEMBERS = 6  # members that `show` writes out
 NEEDS = {
     "list": (0, "nothing more"),
     "show": (1, "an id"),
@@ -109,15 +109,15 @@ def _show(options: Any, found: dict[str, Any]) -> int:
     rows = found.get("outcomes") or []
     if rows:
         screen.print()
-        first = rows[:FEW]
+        first = rows[:SHOWN_MEMBERS]
         table = Table("", *(f"seed {row['seed']}" for row in first), box=None, pad_edge=False, header_style="bold")
         for name in (name for name in rows[0] if name not in ("member", "seed")):
             table.add_row(name, *(_short(row[name]) for row in first))
         screen.print(table)
         for row in first:
             screen.print(f"seed {row['seed']} is member {row['member']}", highlight=False)
-        if len(rows) > FEW:
-            screen.print(f"and {len(rows) - FEW} more; all with --json", highlight=False)
+        if len(rows) > SHOWN_MEMBERS:
+            screen.print(f"and {len(rows) - SHOWN_MEMBERS} more; all with --json", highlight=False)
     return 0
 
 

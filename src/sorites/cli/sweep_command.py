@@ -81,7 +81,7 @@ def seeds_of(options: Any, seeds: Any) -> list[int]:
 
 def chosen(what: Any, only: list[str], limit: int | None) -> Any:
     """The points that fit every word of `only`, and of these the first `limit`."""
-    from ..sweeps.grid import Grid
+    from ..sweeps.grids import Grid
 
     if only:
         require(isinstance(what, Grid), "--only chooses points of a Grid by their parameters; make the sweep one")

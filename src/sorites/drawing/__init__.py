@@ -1,7 +1,7 @@
 """One look for every figure."""
 
-from .dark import dark as dark
-from .dark import save_dark as save_dark
+from .dark_mode import dark as dark
+from .dark_mode import save_dark as save_dark
 from .plotting import COLOURS as COLOURS
 from .plotting import LOOK as LOOK
 from .plotting import QUIET as QUIET

@@ -15,7 +15,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from ..aside import aside
+from ..atomic import atomic_write
 
 COLOURS = {  # Okabe & Ito; yellow last, for it is faint on white
     "blue": "#0072B2",
@@ -108,7 +108,7 @@ def stage_lines(ax: Axes, steps: Iterable[SupportsFloat]) -> None:
 
 
 def save(figure: Figure, folder: Path | str, name: str, metadata: Mapping[str, str]) -> tuple[Path, Path]:
-    """Write `name`.png and `name`.pdf, each aside and renamed, both knowing where they came from.
+    """Write `name`.png and `name`.pdf, each whole or absent, with the same metadata.
 
     A PNG carries every entry as a text chunk. A PDF has five fields: entries of other names (spec, commit,
     seeds) are put into its keywords, and into its subject where none is given. No dates: the same figure
@@ -117,7 +117,7 @@ def save(figure: Figure, folder: Path | str, name: str, metadata: Mapping[str, s
     written = []
     for kind, fields in (("png", dict(metadata)), ("pdf", pdf_metadata(metadata))):
         path = Path(folder) / f"{name}.{kind}"
-        with aside(path) as draft, style():
+        with atomic_write(path) as draft, style():
             figure.savefig(draft, format=kind, dpi=figure.dpi, facecolor="white", metadata=fields)
         figure.set_layout_engine("none")  # the places are found, and finding them takes as long as drawing
         written.append(path)

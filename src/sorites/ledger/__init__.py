@@ -20,9 +20,9 @@ from .domain import Domain as Domain
 from .domain import Powers as Powers
 from .domain import Real as Real
 from .domain import Text as Text
-from .verify import Verdict as Verdict
-from .verify import alone as alone
-from .verify import anywhere as anywhere
-from .verify import override as override
-from .verify import verify as verify
-from .verify import verify_at as verify_at
+from .verification import Verdict as Verdict
+from .verification import alone as alone
+from .verification import anywhere as anywhere
+from .verification import override as override
+from .verification import verify as verify
+from .verification import verify_at as verify_at

@@ -5,8 +5,6 @@ stands under "sorites" in config.json, which `save_pretrained` keeps: alphabet, 
 """
 
 import json
-import secrets
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..atomic import atomic_folder
 from ..errors import SpecError, require
 from ..tasks import AbstractTask, Alphabet
 from ..tasks.text import HIDDEN, SEPARATOR
@@ -49,25 +48,22 @@ def to_hf(model: AbstractModel, folder: str | Path, words: tuple[str, ...] | Non
         tensors["transformer.wte.weight"] = np.concatenate([tokens, np.asarray(model.pad)[None]])
     from safetensors.numpy import save_file
 
-    draft = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.part")
+    files = {
+        "config.json": _config(model, pad),
+        "generation_config.json": _generation(vocab, pad),
+        "tokenizer.json": _tokenizer(model, words, pad),
+        "tokenizer_config.json": {
+            "tokenizer_class": "PreTrainedTokenizerFast",
+            "model_max_length": len(model.net.positions),
+        },
+    }
     try:
-        draft.mkdir(parents=True)
-        save_file(tensors, draft / "model.safetensors", metadata={"format": "pt"})
-        for name, value in {
-            "config.json": _config(model, pad),
-            "generation_config.json": _generation(vocab, pad),
-            "tokenizer.json": _tokenizer(model, words, pad),
-            "tokenizer_config.json": {
-                "tokenizer_class": "PreTrainedTokenizerFast",
-                "model_max_length": len(model.net.positions),
-            },
-        }.items():
-            (draft / name).write_text(json.dumps(value, indent=1) + "\n")
-        draft.rename(folder)
+        with atomic_folder(folder) as draft:
+            save_file(tensors, draft / "model.safetensors", metadata={"format": "pt"})
+            for name, value in files.items():
+                (draft / name).write_text(json.dumps(value, indent=1) + "\n")
     except OSError as error:
         raise SpecError(f"an export makes a folder: {folder} ({error.strerror}); choose another path") from None
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
     return folder
 
 

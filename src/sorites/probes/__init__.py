@@ -16,5 +16,5 @@ from .outcomes import Loss as Loss
 from .outcomes import Outcome as Outcome
 from .outcomes import Released as Released
 from .outcomes import Reward as Reward
-from .separation import Separation as Separation
-from .separation import separation as separation
+from .separations import Separation as Separation
+from .separations import separation as separation

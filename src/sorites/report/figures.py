@@ -12,7 +12,7 @@ from ..errors import SpecError
 from ..papers import registry
 from ..papers.figure import Figure, Frames
 from ..store import Store
-from ..store.provenance import commit
+from ..store.origin import commit
 from ..store.tables import read_tables as read_tables
 from ..store.tables import write_tables as write_tables
 

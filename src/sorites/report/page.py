@@ -7,7 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from ..aside import aside
+from ..atomic import atomic_write
 from .page_filters import filters
 from .page_papers import sections
 from .page_summary import summary
@@ -37,12 +37,12 @@ def write_page(
     news: str | None = None,
     running: bool = False,
 ) -> Path:
-    """Write the page aside and rename it; a kill at any moment leaves the old page or the new one."""
+    """Write the page; a kill at any moment leaves the old page or the new one."""
     path = Path(path)
     page = document(
         title=title, verdicts=verdicts, figures=figures, about=about, papers=papers, news=news, running=running
     )
-    with aside(path) as draft:
+    with atomic_write(path) as draft:
         draft.write_text(page, encoding="utf-8")
     return path
 

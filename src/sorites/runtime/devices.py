@@ -11,7 +11,7 @@ LARGE = 20_000  # weights from which members of an ensemble run one after anothe
 TOKENS = 50_000  # tokens of a step from which they do
 FILLS = 2e11  # weights times tokens of a step that fill a GPU
 MOST_ON_CPU, MOST_ON_ACCELERATOR = 1024, 4096  # members of one ensemble of a sweep
-FEW = 8  # members of one group, of models so large that they train for long
+LARGE_MEMBERS = 8  # members of one group, of models so large that they train for long
 
 
 def backend() -> str:
@@ -40,7 +40,7 @@ def members_of_a_group(weights: int) -> int:
     """Return how many members of a sweep make one ensemble, if memory suffices."""
     if backend() != "cpu":
         return MOST_ON_ACCELERATOR
-    return FEW if weights > LARGE else MOST_ON_CPU
+    return LARGE_MEMBERS if weights > LARGE else MOST_ON_CPU
 
 
 def on_processor() -> AbstractContextManager:

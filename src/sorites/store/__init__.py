@@ -18,7 +18,7 @@ from .identity import member_id as member_id
 from .identity import spec_record as spec_record
 from .inspection import Finding as Finding
 from .inspection import check as check
-from .provenance import provenance as provenance
+from .origin import provenance as provenance
 from .spec import describe as describe
 from .store import Store as Store
 from .store import default_root as default_root

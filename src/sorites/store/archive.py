@@ -1,6 +1,5 @@
 """Runs in and out of a store: archives of whole folders, and histories written on a bare machine."""
 
-import contextlib
 import hashlib
 import io
 import json
@@ -10,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from ..atomic import atomic_write
 from ..errors import SpecError, require
 from ..training import History
 from .catalogue import resolve
@@ -17,7 +17,7 @@ from .folder import FILES, Damaged, Folder, copy_aside, folder_name, read_folder
 from .frames import tables_of
 from .identity import SCHEMA, short_hash
 from .inspection import examine
-from .provenance import now
+from .origin import now
 from .store import Store
 
 MOST_FILES, MOST_BYTES, RATIO = 1_000_000, 64 * 2**20, 100  # what an archive may hold
@@ -37,13 +37,10 @@ def export(store: Store, ids: Sequence[str], path: str | Path) -> Path:
                 entry = tarfile.TarInfo(f"{folder.path.name}/{name}")
                 entry.size = len(content)
                 archive.addfile(entry, io.BytesIO(content))
-    aside = path.with_name(path.name + ".partial")
     try:
-        aside.write_bytes(buffer.getvalue())
-        aside.rename(path)
+        with atomic_write(path) as draft:
+            draft.write_bytes(buffer.getvalue())
     except OSError as error:
-        with contextlib.suppress(OSError):
-            aside.unlink(missing_ok=True)
         raise SpecError(f"an archive needs a folder that can be written: {path} ({error.strerror})") from None
     return path
 

@@ -4,10 +4,7 @@ A row is the same whatever the count and the form: block b of a seed is drawn wi
 that of the member with this seed. Memory does not grow with the count.
 """
 
-import contextlib
 import dataclasses
-import secrets
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..atomic import atomic_folder, atomic_write
 from ..errors import SpecError, require
 from ..tasks import AbstractTask
 from ..tasks.text import SEPARATOR
@@ -33,7 +31,7 @@ MOST = 2**16  # rows of a block
 
 
 @dataclasses.dataclass(frozen=True)
-class Rows:
+class ChainRows:
     """`count` chains of a task, drawn with a seed. held_out: inputs that no other row has, where a task numbers them;
     distinct: numbered rows, which do not repeat."""
 
@@ -108,7 +106,7 @@ def _table(task: AbstractTask, secret: Any, numbers: np.ndarray) -> "polars.Data
 
 
 def write_data(
-    rows: Rows,
+    rows: ChainRows,
     path: str | Path,
     form: str = "parquet",
     test: int = 0,
@@ -128,35 +126,22 @@ def write_data(
     splits = {"train": rows} | ({"test": dataclasses.replace(rows, count=test, held_out=True)} if test else {})
     for each in splits.values():
         each.check()
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         if alone:
-            _write(rows, draft, form, listener)
+            with atomic_write(path) as draft:
+                _write(rows, draft, form, listener)
         else:
-            (draft / "data").mkdir(parents=True)
-            for name, each in splits.items():
-                _write(each, draft / "data" / f"{name}.{form}", form, listener)
-            (draft / "README.md").write_text(_card(splits, form))
-        draft.rename(path)
+            with atomic_folder(path) as draft:
+                (draft / "data").mkdir()
+                for name, each in splits.items():
+                    _write(each, draft / "data" / f"{name}.{form}", form, listener)
+                (draft / "README.md").write_text(_card(splits, form))
     except OSError as error:
         raise SpecError(f"data are written to a path: {path} ({error.strerror}); choose another") from None
-    finally:
-        try:
-            _remove(draft)
-        except KeyboardInterrupt:  # polars tells of a signal before Python does: it comes twice
-            _remove(draft)
-            raise
     return path
 
 
-def _remove(draft: Path) -> None:
-    shutil.rmtree(draft, ignore_errors=True)
-    with contextlib.suppress(OSError):
-        draft.unlink()
-
-
-def _write(rows: Rows, path: Path, form: str, listener: Callable[[int], None] | None) -> None:
+def _write(rows: ChainRows, path: Path, form: str, listener: Callable[[int], None] | None) -> None:
     if form == "jsonl":
         with path.open("wb") as file:
             for table in rows.tables(listener):
@@ -172,7 +157,7 @@ def _write(rows: Rows, path: Path, form: str, listener: Callable[[int], None] | 
     register_io_source(source, schema=schema).sink_parquet(path, row_group_size=rows.block, engine="streaming")
 
 
-def _card(splits: dict[str, Rows], form: str) -> str:
+def _card(splits: dict[str, ChainRows], form: str) -> str:
     """The dataset's README: which file is which split, what was drawn and what a row holds."""
     rows = splits["train"]
     files = "".join(f"  - split: {name}\n    path: data/{name}.{form}\n" for name in splits)

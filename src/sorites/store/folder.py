@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ..atomic import sync_folder
 from ..errors import SpecError
 from .identity import short_hash
 
@@ -119,7 +120,7 @@ def copy_aside(root: Path, name: str, files: dict[str, bytes]) -> Path:
     try:
         for key, content in files.items():
             write_synced(aside / key, content)
-        sync(aside)
+        sync_folder(aside)
     except BaseException as error:
         shutil.rmtree(aside, ignore_errors=True)
         if isinstance(error, OSError):
@@ -152,7 +153,7 @@ def settle(root: Path, aside: Path) -> Path:
             if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
                 continue
             raise unwritable(root, error) from None
-        sync(members)
+        sync_folder(members)
         return target
     raise AssertionError
 
@@ -169,15 +170,6 @@ def write_synced(path: Path, content: bytes) -> None:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
-
-
-def sync(folder: Path) -> None:
-    """The names in the folder reach the disk, not only the files' bytes."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _seal(meta: dict[str, Any]) -> str:

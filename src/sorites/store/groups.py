@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import equinox as eqx
 
@@ -10,6 +10,9 @@ from ..errors import require
 from ..training import Run
 from ..training.trees import as_members
 from .loading import secret_of
+
+S = TypeVar("S")
+MEMBERS = 64  # of a group, which is trained as one ensemble and stored in one folder
 
 
 def secrets_of(runs: list[Run], seeds: Sequence[int]) -> Any:
@@ -30,8 +33,11 @@ def distinct(runs: list[Run]) -> list[Run]:
     return list({id(run): run for run in runs}.values())
 
 
-def evenly(places: list[int], group: int) -> list[list[int]]:
-    """Groups of at most that many, as equal as can be: a group of another size is another program."""
-    count = -(-len(places) // group)
-    ends = [len(places) * index // count for index in range(count + 1)] if count else [0]
-    return [places[start:end] for start, end in itertools.pairwise(ends)]
+def split_evenly(items: Sequence[S], most: int) -> list[list[S]]:
+    """Split items into parts of at most `most`, in order and of nearly equal size.
+
+    An ensemble of another size is another compiled program, so equal sizes save compilations.
+    """
+    count = -(-len(items) // most)
+    ends = [len(items) * part // count for part in range(count + 1)] if count else [0]
+    return [list(items[start:end]) for start, end in itertools.pairwise(ends)]

@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 
+from ..atomic import DRAFT
 from .folder import MODEL, TABLES, Damaged, Folder, read_folder
 from .frames import history_from, require_packages
 from .store import Store
@@ -28,7 +29,8 @@ def check(store: Store) -> list[Finding]:
             examine(read_folder(path))
         except Damaged as damage:
             findings.append(Finding(str(path), f"{damage}; delete it, its members are trained again on demand"))
-    for path in sorted((store.root / "partial").glob("*")):
+    unfinished = [*(store.root / "partial").glob("*"), *(store.root / "verdicts").glob(f"*/*{DRAFT}")]
+    for path in sorted(unfinished):
         findings.append(Finding(str(path), "an unfinished write; delete it unless a training is running"))
     for path in sorted((store.root / "verdicts").glob("*/*.json")):
         try:
@@ -36,7 +38,7 @@ def check(store: Store) -> list[Finding]:
         except (OSError, ValueError):
             findings.append(Finding(str(path), "a verdict that cannot be read; delete it"))
     for path in sorted((store.root / "figures").glob("*/*/*")):
-        if ".damaged-" in path.name or ".partial-" in path.name:
+        if path.suffix == DRAFT or ".damaged-" in path.name or ".partial-" in path.name:  # the last in older stores
             findings.append(Finding(str(path), "tables of a figure that were not finished or made room; delete it"))
         elif read_tables(path) is None:
             findings.append(Finding(str(path), "tables of a figure that are not what was written; delete it"))

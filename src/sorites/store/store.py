@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..errors import require
-from ..runtime.devices import LARGE
+from ..runtime.devices import LARGE, LARGE_MEMBERS
 from ..training import Checkpoint, History, Progress, Run, Trained, train
 from .folder import (
     ALONG,
@@ -30,10 +30,10 @@ from .folder import (
 )
 from .frames import require_packages, tables_of
 from .gather import Kept, Place, gather
-from .groups import distinct, evenly, require_alike, secrets_of
+from .groups import MEMBERS, distinct, require_alike, secrets_of, split_evenly
 from .identity import Identity, identities, kept_identity, spec_record
 from .loading import Loaded, load, load_member
-from .provenance import provenance
+from .origin import provenance
 from .reservation import reserved
 from .spec import describe, large_arrays
 from .verdicts import Record, put_verdict, safe, verdicts
@@ -48,8 +48,6 @@ from .weights import (
 )
 
 S = TypeVar("S")
-GROUP = 64  # members per folder
-FEW = 8  # the same for large models, which train for longer
 
 
 def default_root() -> Path:
@@ -83,7 +81,7 @@ class Store:
         require(len(seeds) > 0, "an ensemble needs at least one seed: seeds=0; use 1 or more")
         each = [runs] * len(seeds) if isinstance(runs, Run) else list(runs)
         require_alike(each)
-        group = group if group is not None else (FEW if each[0].model.weights_count > LARGE else GROUP)
+        group = group if group is not None else (LARGE_MEMBERS if each[0].model.weights_count > LARGE else MEMBERS)
 
         def missing(places: list[int], name: str) -> Kept:
             chosen = [each[place] for place in places]
@@ -240,7 +238,7 @@ class Store:
         self._drop_noted(set(found), keep, weights)
         self.taken += len(found)
         absent = {member.id: place for place, member in enumerate(members) if member.id not in found}
-        for places in evenly(list(absent.values()), group):
+        for places in split_evenly(list(absent.values()), group):
             open_aside(self.root, "probe").rmdir()  # a store that cannot be written says so before the training
             with reserved(self.root, [members[place].id for place in places]):
                 mine = {members[place].id for place in places}

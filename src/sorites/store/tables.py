@@ -3,13 +3,13 @@
 import hashlib
 import io
 import json
-import shutil
 import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..atomic import atomic_folder
 from ..errors import SpecError
-from .provenance import commit, now
+from .origin import commit, now
 
 if TYPE_CHECKING:
     import polars
@@ -35,24 +35,20 @@ def read_tables(folder: Path, parameters: dict[str, Any] | None = None) -> "dict
 
 
 def write_tables(folder: Path, frames: "dict[str, polars.DataFrame]", parameters: dict[str, Any]) -> None:
-    """Written aside and renamed: the folder is whole or absent; a damaged one makes room."""
-    mark = uuid.uuid4().hex[:8]
-    aside = folder.with_name(f"{folder.name}.partial-{mark}")
+    """Write a figure's tables; a damaged folder in their place is renamed first."""
     try:
-        aside.mkdir(parents=True)
-        hashes = {}
-        for name, frame in frames.items():
-            buffer = io.BytesIO()
-            frame.write_parquet(buffer)
-            hashes[name] = hashlib.sha256(buffer.getvalue()).hexdigest()
-            (aside / f"{name}.parquet").write_bytes(buffer.getvalue())
-        about = {"tables": list(frames), "parameters": parameters, "commit": commit(), "created": now()}
-        (aside / "about.json").write_text(json.dumps(about | {"sha256": hashes}, indent=1))
-        if folder.exists():
-            folder.rename(folder.with_name(f"{folder.name}.damaged-{mark}"))
-        aside.rename(folder)
+        with atomic_folder(folder) as draft:
+            hashes = {}
+            for name, frame in frames.items():
+                buffer = io.BytesIO()
+                frame.write_parquet(buffer)
+                hashes[name] = hashlib.sha256(buffer.getvalue()).hexdigest()
+                (draft / f"{name}.parquet").write_bytes(buffer.getvalue())
+            about = {"tables": list(frames), "parameters": parameters, "commit": commit(), "created": now()}
+            (draft / "about.json").write_text(json.dumps(about | {"sha256": hashes}, indent=1))
+            if folder.exists():
+                folder.rename(folder.with_name(f"{folder.name}.damaged-{uuid.uuid4().hex[:8]}"))
     except OSError as error:
-        shutil.rmtree(aside, ignore_errors=True)
         raise SpecError(
             f"a store is a folder one can write to: {folder} ({error.strerror}); choose another --store"
         ) from None

@@ -1,16 +1,16 @@
 """Verdicts on disk: append-only JSON, one file per judgement."""
 
 import json
-import os
 import re
 import warnings
 from pathlib import Path
 from typing import Any
 
+from ..atomic import atomic_write
 from ..errors import SpecError, require
-from .folder import open_aside, sync, unwritable, write_synced
+from .folder import unwritable
 from .identity import short_hash
-from .provenance import now
+from .origin import now
 
 Record = dict[str, Any]
 
@@ -23,17 +23,13 @@ def put_verdict(root: Path, record: Record) -> Path:
         content = json.dumps({"created": now(), **record}, indent=1, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise SpecError(f"a verdict is plain JSON without NaN: {claim} ({error}); use null") from None
-    name = f"{short_hash(content)}.json"
-    aside, folder = open_aside(root, f"verdict-{claim}"), root / "verdicts" / claim
+    path = root / "verdicts" / claim / f"{short_hash(content)}.json"  # the same name is the same content
     try:
-        write_synced(aside / name, content.encode())
-        folder.mkdir(parents=True, exist_ok=True)
-        os.replace(aside / name, folder / name)  # the same name is the same content
-        sync(folder)
-        aside.rmdir()
+        with atomic_write(path, sync=True) as draft:
+            draft.write_bytes(content.encode())
     except OSError as error:
         raise unwritable(root, error) from None
-    return folder / name
+    return path
 
 
 def verdicts(root: Path, claim: str = "*") -> list[Record]:

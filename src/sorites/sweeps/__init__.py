@@ -3,9 +3,9 @@
 from .endings import AbstractEnding as AbstractEnding
 from .endings import Futility as Futility
 from .endings import Halving as Halving
-from .grid import Grid as Grid
-from .grid import grid as grid
-from .plan import Plan as Plan
+from .grids import Grid as Grid
+from .grids import grid as grid
+from .plan import SweepPlan as SweepPlan
 from .sweeping import plan_of as plan_of
 from .sweeping import sweep as sweep
 from .table import Table as Table

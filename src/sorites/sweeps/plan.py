@@ -11,10 +11,12 @@ import numpy as np
 
 from ..errors import require
 from ..runtime.devices import free_memory, members_of_a_group
+from ..store.groups import split_evenly
 from ..training import Run
 from ..training.check import check
 from ..training.memory import bytes_needed
 from ..training.price import Price, passes, prices
+from ..training.structure import structure_of
 
 COMPILING = 3.0  # seconds of a stage's program, roughly
 TOKEN = 2e-9  # seconds per token of a chain beside the matrix products, roughly what one core takes
@@ -42,9 +44,16 @@ class Ensemble:
 
 
 @dataclasses.dataclass(frozen=True)
-class Plan:
+class SweepPlan:
+    """What a sweep will train: its programs, and the ensembles of members that each one trains.
+
+    Attributes:
+        programs: The compiled programs; each trains the runs that differ in arrays only.
+        ensembles: Members that train together, the most expensive ensemble first.
+    """
+
     programs: tuple[Program, ...]
-    ensembles: tuple[Ensemble, ...]  # the dearest first
+    ensembles: tuple[Ensemble, ...]
 
     @property
     def members(self) -> int:
@@ -72,17 +81,11 @@ class Plan:
         return table
 
 
-def program_key(run: Run) -> tuple:
-    """Runs with the same key train in one compiled program."""
-    leaves, structure = jax.tree.flatten(run)
-    return (structure, *((np.shape(leaf), jnp.result_type(leaf)) for leaf in leaves))
-
-
-def make_plan(runs: Sequence[Run], seeds: Sequence[int], speed: float | None = None) -> Plan:
+def make_plan(runs: Sequence[Run], seeds: Sequence[int], speed: float | None = None) -> SweepPlan:
     """Every run from every seed. Each is checked before anything runs."""
     groups: dict[tuple, list[int]] = {}
     for place, run in enumerate(runs):
-        groups.setdefault(program_key(run), []).append(place)
+        groups.setdefault(structure_of(run), []).append(place)
     speed = measured_speed() if speed is None else speed
     programs, ensembles = [], []
     for number, places in enumerate(groups.values(), start=1):
@@ -93,9 +96,9 @@ def make_plan(runs: Sequence[Run], seeds: Sequence[int], speed: float | None = N
         programs.append(Program(number, tuple(places), cost, passes(run), max(each), len(run.stages)))
         members = [(place, int(seed)) for place in places for seed in seeds]
         time_of = dict(zip(places, each, strict=True))
-        for part in even(members, room_for(run)):
+        for part in split_evenly(members, room_for(run)):
             ensembles.append(Ensemble(number, tuple(part), sum(time_of[place] for place, _ in part)))
-    return Plan(tuple(programs), tuple(sorted(ensembles, key=lambda each: -each.seconds)))
+    return SweepPlan(tuple(programs), tuple(sorted(ensembles, key=lambda each: -each.seconds)))
 
 
 def _seconds(run: Run, cost: Sequence[Price], speed: float) -> float:
@@ -118,13 +121,6 @@ def room_for(run: Run) -> int:
         "use a smaller model or batch",
     )
     return max(1, min(most, int(free / 2 / one)))
-
-
-def even(members: Sequence, most: int) -> list[list]:
-    """Parts of at most that many, as equal as can be: an ensemble of another size is another program."""
-    count = -(-len(members) // most)
-    ends = [len(members) * part // count for part in range(count + 1)]
-    return [list(members[ends[part] : ends[part + 1]]) for part in range(count)]
 
 
 @functools.cache

@@ -9,7 +9,7 @@ from ..store import Store, identities
 from ..training import Run
 from .drive import Drive
 from .endings import AbstractEnding, budget, cut, goal_values
-from .plan import Ensemble, Plan
+from .plan import Ensemble, SweepPlan
 from .rows import Part
 from .work import Job, Outcome, work
 
@@ -21,7 +21,7 @@ class Rounds:
         self,
         runs: list[Run],
         seeds: list[int],
-        plan: Plan,
+        plan: SweepPlan,
         store: Store | None,
         ending: AbstractEnding | None,
         weights: bool,

@@ -8,8 +8,8 @@ import numpy as np
 
 from ..training import History
 from ..training.price import spent, tokens
-from .grid import Point
-from .plan import Plan, Program
+from .grids import Point
+from .plan import Program, SweepPlan
 from .work import Job, Outcome
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Part:
 
 
 def rows_of(
-    points: Sequence[Point], members: Sequence[tuple[int, int]], plan: Plan, parts: Sequence[Part]
+    points: Sequence[Point], members: Sequence[tuple[int, int]], plan: SweepPlan, parts: Sequence[Part]
 ) -> "polars.DataFrame":
     """One row per member, in the order of the sweep; those of failed ensembles are missing."""
     import polars as pl

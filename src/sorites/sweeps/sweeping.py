@@ -1,6 +1,5 @@
 """`so.sweep`: runs by seeds, planned, trained, and gathered into one table."""
 
-import dataclasses
 import importlib.util
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,9 +13,9 @@ from ..training import Run
 from ..training.progress import Listener
 from .drive import Crew, Drive, Watcher
 from .endings import AbstractEnding
-from .grid import Grid, Point, points_of
+from .grids import Grid, Point, points_of
 from .local import Here, Processes, processes_here
-from .plan import Plan, make_plan
+from .plan import SweepPlan, make_plan
 from .rounds import Rounds
 from .rows import rows_of
 from .table import Table
@@ -24,22 +23,13 @@ from .table import Table
 Runs = Grid | Mapping[str, Any] | Iterable[Any]  # of Runs
 
 
-def plan_of(what: Runs, seeds: Sequence[int], retire: bool = True) -> tuple[tuple[Point, ...], list[Run], Plan]:
+def plan_of(what: Runs, seeds: Sequence[int]) -> tuple[tuple[Point, ...], list[Run], SweepPlan]:
     """Points, runs and plan: everything is built and checked, nothing is trained."""
     require(not isinstance(seeds, int), f"seeds are a list: seeds={seeds}; use range({seeds})")
     require(len(seeds) > 0, "a sweep needs at least one seed: seeds=0; use 1 or more")
     require(len(set(seeds)) == len(seeds), "a seed is there once; leave out what is there twice")
     points, runs = points_of(what)
-    runs = [retired(run) for run in runs] if retire else runs
     return points, runs, make_plan(runs, seeds)
-
-
-def retired(run: Run) -> Run:
-    """Who reaches the goal in the last stage leaves, where the run says nothing else."""
-    last = run.stages[-1]
-    if last.until is not None or run.goal is None:
-        return run
-    return Run(run.model, (*run.stages[:-1], dataclasses.replace(last, until=run.goal)), run.goal)
 
 
 def sweep(
@@ -52,26 +42,49 @@ def sweep(
     processes: int | None = None,
     address: str | None = None,
     resources: Mapping[str, float] | None = None,
-    retire: bool = True,
     weights: bool = False,
     watch: Watcher | None = None,
     progress: Listener | None = None,
     start: Callable[[], None] | None = None,
-    planned: tuple[tuple[Point, ...], list[Run], Plan] | None = None,
+    planned: tuple[tuple[Point, ...], list[Run], SweepPlan] | None = None,
 ) -> Table:
     """Train every run from every seed and return the table.
 
-    store: where finished members are found and kept, so that a sweep goes on where it was killed; weights: theirs too.
-    ending: a rule that ends members early. engine: local (`processes`, default one per device) or ray (`address` of a
-    cluster, `resources` of a task such as num_gpus). retire: who reaches the goal leaves, in runs whose last stage says
-    nothing else. watch is told where the sweep stands, start is called in each new process, planned is what `plan_of`
-    made of the same.
+    The runs are trained as they are given, so their members are those of `Store.train(run, seeds)`. A member that has
+    reached the goal trains to the end of its last stage, unless the run is `run.until_goal()`.
+
+    Args:
+        what: A `Grid`, or a list or dict of Runs.
+        seeds: The seeds from which every run is trained.
+        store: Where finished members are found and kept. A killed sweep that is started again continues there.
+        ending: A rule that ends members early: `Halving`, `Futility` or a subclass of `AbstractEnding`.
+        engine: "local" for processes on this machine, "ray" for a cluster.
+        processes: How many local processes; by default one per device.
+        address: The address of a Ray cluster; by default one is started here.
+        resources: What one Ray task takes, for example {"num_gpus": 0.5}.
+        weights: Store the trained weights too.
+        watch: Called with a `Tally` whenever the counts of members change.
+        progress: Called with the `Progress` of the running ensemble; local, in one process.
+        start: Called once in each new local process.
+        planned: The result of `plan_of(what, seeds)`, if it is already there.
+
+    Returns:
+        A table with one row per member and its costs. Ensembles that failed are listed in `Table.failed`.
+
+    Raises:
+        SpecError: If a run cannot be trained, a seed is given twice, an ending has no goal, or polars is missing.
+
+    Example:
+        >>> import sorites as so
+        >>> def make(rate):
+        ...     return so.run_named("parity", "gated", "direct", rate=rate).until_goal()
+        >>> table = so.sweep(so.grid(make, rate=(0.1, 1.0)), seeds=range(2))  # doctest: +SKIP
     """
     require(  # before hours of training, not after
         importlib.util.find_spec("polars") is not None,
         "a table is made with polars, which is missing; install it, or use `train` and keep `History.save`",
     )
-    points, runs, plan = planned or plan_of(what, seeds, retire)
+    points, runs, plan = planned or plan_of(what, seeds)
     require(ending is None or all(run.goal for run in runs), "an ending looks at the goal: a run has none; give it one")
     crew = _crew(engine, processes, address, resources, store, progress, start)
     try:

@@ -1,11 +1,10 @@
 """A running ensemble on disk: what a kill would lose otherwise.
 
-One .npz beside the results, written aside and renamed, with numpy alone. It is read back only by the same runs and
+One .npz beside the results, whole or absent, written with numpy alone. It is read back only by the same runs and
 seeds of the same source (`identity`), and what goes on from it equals what was never interrupted.
 """
 
 import json
-import os
 import time
 import warnings
 from pathlib import Path
@@ -16,6 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..atomic import atomic_write
 from .state import EnsembleState
 
 EVERY = 60.0  # seconds between two writes, at least
@@ -55,16 +55,10 @@ class Checkpoint:
             "metrics": list(state.records[0][2]),
         }
         arrays["about"] = np.frombuffer(json.dumps(about).encode(), np.uint8)
-        aside = self.path.with_name(f"{self.path.name}.{os.getpid()}")
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            with aside.open("wb") as file:
+            with atomic_write(self.path, sync=True) as draft, draft.open("wb") as file:
                 np.savez(file, **arrays)  # pyright: ignore[reportArgumentType]
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(aside, self.path)
         except OSError as error:  # a full disk must not end the training
-            aside.unlink(missing_ok=True)
             warnings.warn(f"no checkpoint: {self.path} cannot be written ({error.strerror})", stacklevel=2)
         now = time.monotonic()
         self._due = now + (max(self.every, SHARE * (now - begun)) if self.every else 0)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..atomic import atomic_write
 from ..errors import require
 
 if TYPE_CHECKING:
@@ -87,9 +88,8 @@ class History:
         buffer = io.BytesIO()
         arrays: dict[str, Any] = self._arrays()
         np.savez_compressed(buffer, **{LISTED: np.array(list(arrays))}, **arrays)
-        temporary = path.with_name(path.name + ".partial")
-        temporary.write_bytes(buffer.getvalue())
-        temporary.replace(path)
+        with atomic_write(path) as draft:
+            draft.write_bytes(buffer.getvalue())
         return path
 
     @classmethod

@@ -1,5 +1,6 @@
 """A stage: what is taught, how the weights move, for how long, and what is measured. A run: stages, and a goal."""
 
+import dataclasses
 import functools
 import operator
 from collections.abc import Iterable
@@ -148,3 +149,25 @@ class Run(eqx.Module):
     def task(self) -> AbstractTask:
         """The task that draws the member's secret."""
         return self.stages[0].task
+
+    def until_goal(self) -> "Run":
+        """The same run, whose members leave its last stage when they reach the goal.
+
+        A solved member then costs no further steps. The new run has another id than this one.
+
+        Returns:
+            A run whose last stage has `until=goal`; this run itself if it has no goal, or if its last stage already
+            has an `until`.
+
+        Example:
+            >>> import sorites as so
+            >>> task = so.Parity(bits=8, sparsity=4)
+            >>> stages = so.stages(task, [so.direct(task.layout)], so.Sampled(100), so.Adam(0.1), steps=100)
+            >>> run = so.Run(so.gated(task), stages, goal=so.Until("padded.answer"))
+            >>> run.stages[-1].until is None, run.until_goal().stages[-1].until.metric
+            (True, 'padded.answer')
+        """
+        last = self.stages[-1]
+        if self.goal is None or last.until is not None:
+            return self
+        return Run(self.model, (*self.stages[:-1], dataclasses.replace(last, until=self.goal)), self.goal)

@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from ...aside import aside
+from ...atomic import atomic_write
 from ...errors import SpecError
 from ...ledger import override
-from ...store.provenance import provenance
+from ...store.origin import provenance
 from ...training.lab import PLAIN
 from .settings import SIZES
 from .trials import Columns, expected, joined, tried
@@ -66,7 +66,7 @@ def train(name: str, size, folder: Path, seconds: float) -> None:
     words = ("OUT" if Path(word) == folder.parent else word for word in sys.argv[1:])
     about = {"device": made["device"]["kind"], "versions": {"python": made["python"], **made["versions"]},
              "command": " ".join(("python -m sorites.papers.atlas", *words))}  # fmt: skip
-    with aside(folder / "about.json") as draft:
+    with atomic_write(folder / "about.json") as draft:
         draft.write_text(json.dumps(about) + "\n")
     begun, elsewhere = time.perf_counter(), 0
     for arm in sorted(size.arms(), key=expected, reverse=True):
@@ -80,7 +80,7 @@ def train(name: str, size, folder: Path, seconds: float) -> None:
                 elsewhere += 1
                 continue
             found = tried(arm, size.tuning, size.seeds, PLAIN)
-            with aside(path) as draft, draft.open("wb") as file:
+            with atomic_write(path) as draft, draft.open("wb") as file:
                 np.savez_compressed(file, **found)  # pyright: ignore[reportArgumentType]
         solved = f"{int(found['solved'].sum())}/{size.seeds} at rate {found['rate'][0]:g}"
         cost = f"{time.perf_counter() - here:.1f} s, {sum(os.times()[:4]) - used:.1f} s of processor"

@@ -213,15 +213,15 @@ class Matrix:
         return Run(run.model, [dataclasses.replace(run.stages[0], taught=terms)], run.goal)
 
 
-FEW = {"steps": 50, "every": 25, "tuning": 1, "seeds": 2, "rates": (1e-3, 3e-3)}
+SMALL_BUDGET = {"steps": 50, "every": 25, "tuning": 1, "seeds": 2, "rates": (1e-3, 3e-3)}
 SIZES = {
     "gpt-icot": {
-        "tiny": Internalising(6, 4, 1, 2, 16, 16, ways=("padded", "log-icot"), **FEW),  # pyright: ignore
+        "tiny": Internalising(6, 4, 1, 2, 16, 16, ways=("padded", "log-icot"), **SMALL_BUDGET),  # pyright: ignore
         "quick": Internalising(8, 4, 2, 4, 32, 128, 2400, tuning=2, seeds=16),
         "paper": Internalising(),
     },
     "lego-rl": {
-        "tiny": Rewarded(width=16, hidden=32, batch=16, forced=25, teachings=("self-training",), **FEW),  # pyright: ignore
+        "tiny": Rewarded(width=16, hidden=32, batch=16, forced=25, teachings=("self-training",), **SMALL_BUDGET),  # pyright: ignore
         "quick": Rewarded(steps=600, tuning=2, seeds=16),
         "paper": Rewarded(length=5, variables=12, width=128, hidden=512, steps=8000, forced=200, seeds=64),
     },

@@ -40,14 +40,14 @@ def _over(size: Study) -> str:
 
 
 FULL = 0.6  # two clauses of weight one half each, and what unequal heads add
-FEW = 5  # clauses up to which every cell has room for its number
+MOST_NUMBERED_CLAUSES = 5  # clauses up to which every cell has room for its number
 
 
 def _heat(ax, grid: np.ndarray, title: str):
     length = grid.shape[0]
     image = ax.pcolormesh(grid, cmap="cividis", vmin=0, vmax=FULL)
     ax.axvline(length, color="white", linestyle=":", linewidth=1)
-    if length <= FEW:
+    if length <= MOST_NUMBERED_CLAUSES:
         for (row, column), share in np.ndenumerate(grid):
             if share >= 0.05:
                 ax.text(column + 0.5, row + 0.5, f"{share:.2f}", ha="center", va="center", fontsize=8,

@@ -17,7 +17,7 @@ from .experiments import Experiment, exact
 from .setting import PAPER
 
 BLOCK = 100  # chains; numbers of them are multiples
-MANY, FEW = 0.01, 4.0  # expected wrong signs on level 1 at which one update is said to learn, and to fail
+LEARNS_AT, FAILS_AT = 0.01, 4.0  # expected wrong signs on level 1 at which one update is said to learn, and to fail
 ALARM = 1e-5  # chance at most of a count this far from what is said
 WAYS = {"RL": {"method": "rl"}, "teacher forcing": {"method": "forced"}}
 
@@ -70,7 +70,7 @@ class Chains:
 
 def most(name: str, learned: int, seeds: int) -> Comparison:
     """At least as many as a union bound over the wrong signs leaves."""
-    rare = stats.binom.cdf(learned, seeds, 1 - MANY) < ALARM
+    rare = stats.binom.cdf(learned, seeds, 1 - LEARNS_AT) < ALARM
     needed = math.floor(0.9 * seeds)
     return Comparison(f"{name} ≥", needed, learned, 0, True if learned >= needed else False if rare else None)
 
@@ -93,12 +93,20 @@ JUDGED = (
 def _finite(size: Chains, lab: Lab) -> Evidence:
     compared: list[Comparison] = []
     for d in size.bits:
-        enough, short = (chains_for(d, size.sparsity, wrong) for wrong in (MANY, FEW))
+        enough, short = (chains_for(d, size.sparsity, wrong) for wrong in (LEARNS_AT, FAILS_AT))
         for way in WAYS:
             right, spoilt = size.learned(lab, way, d, [(enough, 0.0), (short, 0.0)])
             compared += [
-                most(f"{way}, d={d}, {enough:,} chains ({MANY} wrong signs expected): seeds exact", right, size.seeds),
-                few(f"{way}, d={d}, {short:,} chains ({FEW:g} wrong signs expected): seeds exact", spoilt, size.seeds),
+                most(
+                    f"{way}, d={d}, {enough:,} chains ({LEARNS_AT} wrong signs expected): seeds exact",
+                    right,
+                    size.seeds,
+                ),
+                few(
+                    f"{way}, d={d}, {short:,} chains ({FAILS_AT:g} wrong signs expected): seeds exact",
+                    spoilt,
+                    size.seeds,
+                ),
             ]
     far = np.array([64, 128, 256, 512])
     slope = log_log_slope(far, np.array([_needed(int(d), size.sparsity) for d in far]))
@@ -135,8 +143,8 @@ class Flipped(Chains):
 def _flipped(size: Flipped, lab: Lab) -> Evidence:
     compared: list[Comparison] = []
     for d in size.bits:
-        quiet = chains_for(d, size.sparsity, MANY)
-        needed = [chains_for(d, size.sparsity, MANY, noise) for noise in size.noises]
+        quiet = chains_for(d, size.sparsity, LEARNS_AT)
+        needed = [chains_for(d, size.sparsity, LEARNS_AT, noise) for noise in size.noises]
         compared += [
             shown(
                 f"d={d}, p={noise:g}: chains over those without noise, against 1/(1-2p)^2",
@@ -145,7 +153,7 @@ def _flipped(size: Flipped, lab: Lab) -> Evidence:
             )
             for noise, n in zip(size.noises, needed, strict=True)
         ]
-        loud = [noise for noise in size.noises if wrong_signs(d, size.sparsity, quiet, noise) >= FEW]
+        loud = [noise for noise in size.noises if wrong_signs(d, size.sparsity, quiet, noise) >= FAILS_AT]
         plan = [*zip(needed, size.noises, strict=True), *((quiet, noise) for noise in (*loud, 0.5))]
         for way in WAYS:
             right = size.learned(lab, way, d, plan)

@@ -16,7 +16,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.text import Text
 
-from ..aside import aside
+from ..atomic import atomic_write
 from .plotting import LOOK, style
 
 GROUND = "#16181A"  # the page's own
@@ -115,7 +115,7 @@ def _listed(colours: Colormap) -> ListedColormap:
 def save_dark(figure: Figure, folder: Path | str, name: str, metadata: Mapping[str, str]) -> Path:
     """Write `name`-dark.png; the figure is dark from then on."""
     path = Path(folder) / f"{name}-dark.png"
-    with aside(path) as draft, style():
+    with atomic_write(path) as draft, style():
         darken(figure)
         figure.savefig(draft, format="png", dpi=figure.dpi, facecolor=GROUND, metadata=dict(metadata))
     return path
