@@ -217,29 +217,6 @@ def table(chosen: list[Row]) -> str:
     return "\n".join([HEADER, *(f"| {' | '.join(row.cells())} |" for row in chosen), ""])
 
 
-def headline() -> str:
-    """Four rows for the README.
-
-    Returns:
-        A markdown table: the Log-ICoT experiment when compiled and in a new process, the GPT of width 720 on an H200,
-        and a training step of LEGO's decoder.
-    """
-    new_process = "log-icot: 1 seed in a new process, nothing compiled before"
-    known = {(row.work, row.machine): row for row in rows()}
-    return table([
-        known["log-icot: AdamW experiment, 1 seed", "2 CPU cores"],
-        known[new_process, "2 CPU cores"],
-        known[f"wen: GPT, width 720, {GPTS['1L1H, TF32']}", "NVIDIA H200"],
-        known["lego: training step", "2 CPU cores"],
-    ])  # fmt: skip
-
-
-def with_headline(readme: str) -> str:
-    """The README with its table of speed renewed, or unchanged if it has no markers for it."""
-    return re.sub("(<!-- speed -->\n).*?(<!-- /speed -->)", lambda match: f"{match[1]}{headline()}{match[2]}", readme,
-                  flags=re.DOTALL)  # fmt: skip
-
-
 def records_table() -> str:
     lines = ["| record | machine | commit | JAX | PyTorch |", "|---|---|---|---|---|"]
     for name in RECORDS:
@@ -279,8 +256,6 @@ def main() -> None:
     growth_page.draw_roofline(grown)
     (ROOT / "docs" / "speed.md").write_text(page())
     (ROOT / "docs" / "cells.md").write_text(markdown())
-    readme = ROOT / "README.md"
-    readme.write_text(with_headline(readme.read_text()))
 
 
 if __name__ == "__main__":

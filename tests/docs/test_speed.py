@@ -54,25 +54,6 @@ def test_eager_pytorch_takes_one_seed_after_another():
     ]
 
 
-def test_the_headline_has_four_rows_of_the_page():
-    lines = page.headline().splitlines()
-    assert len(lines) == 6
-    assert all(line in PAGE.splitlines() for line in lines)
-    assert "nothing compiled before" in lines[3]  # the row that sorites does not win
-
-
-def test_the_headline_goes_between_the_markers():
-    readme = "a\n<!-- speed -->\nold\n<!-- /speed -->\nb\n"
-    assert page.with_headline(readme) == f"a\n<!-- speed -->\n{page.headline()}<!-- /speed -->\nb\n"
-    assert page.with_headline("no markers") == "no markers"
-
-
-def test_the_readme_shows_the_headline():
-    """python bench/page.py"""
-    readme = (ROOT / "README.md").read_text()
-    assert page.with_headline(readme) == readme
-
-
 def test_every_growth_curve_has_a_row():
     records = growth_page.read_records()
     curves = {(record["device"], point["curve"], point["series"]) for record in records for point in record["points"]}
