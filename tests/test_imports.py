@@ -100,3 +100,15 @@ def test_no_submodule_is_shadowed_by_a_name_of_its_package(name):
     submodules = [found.name for found in pkgutil.iter_modules(package.__path__)]
     shadowed = {each for each in submodules if not isinstance(getattr(package, each, package), ModuleType)}
     assert shadowed == STILL_SHADOWED.get(name, set())
+
+
+ASKS = ("default_backend", "device_kind", "local_devices", "jax.devices", "devices(", ".platform ==", "on_gpu")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_only_fast_and_runtime_ask_for_the_device(path):
+    """A result depends on the run and the seed, not on the device."""
+    if path.relative_to(SOURCE).parts[0] in ("fast", "runtime"):
+        return
+    found = [word for word in ASKS if word in path.read_text()]
+    assert not found, f"{path.name} asks for the device: {found}; ask sorites.runtime.devices"

@@ -2,6 +2,7 @@
 
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import Any
 
 import jax
 
@@ -17,6 +18,17 @@ LARGE_MEMBERS = 8  # members of one group, of models so large that they train fo
 def backend() -> str:
     """The platform that JAX runs on: cpu, gpu or tpu."""
     return jax.default_backend()
+
+
+def describe_device() -> dict[str, Any]:
+    """Return platform, kind and number of the devices, for the record of a result."""
+    devices = jax.devices()
+    return {"platform": devices[0].platform, "kind": devices[0].device_kind, "count": len(devices)}
+
+
+def accelerators() -> int:
+    """Return how many accelerators this process can use; 0 on a CPU."""
+    return 0 if backend() == "cpu" else len(jax.local_devices())
 
 
 def arrays_in_host_memory() -> bool:

@@ -8,8 +8,7 @@ import platform
 import subprocess
 from typing import Any
 
-import jax
-
+from ..runtime.devices import describe_device
 from .source import PACKAGE, SOURCE
 
 PACKAGES = ("sorites", "jax", "jaxlib", "equinox", "optax", "numpy", "polars", "safetensors")
@@ -17,18 +16,13 @@ PACKAGES = ("sorites", "jax", "jaxlib", "equinox", "optax", "numpy", "polars", "
 
 def provenance(seconds: float | None = None) -> dict[str, Any]:
     """What meta.json says about the machine and the source."""
-    devices = jax.devices()
     return {
         "created": now(),
         "seconds": None if seconds is None else round(seconds, 3),
         "versions": {name: version for name in PACKAGES if (version := _version(name)) is not None},
         "python": platform.python_version(),
         "platform": platform.platform(),
-        "device": {
-            "platform": devices[0].platform,
-            "kind": devices[0].device_kind,
-            "count": len(devices),
-        },
+        "device": describe_device(),
         "flags": os.environ.get("XLA_FLAGS", ""),
         "commit": commit(),
         "source": SOURCE,

@@ -7,11 +7,9 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from typing import Any
 
-import jax
-
 from ..errors import require
 from ..runtime import use_compilation_cache
-from ..runtime.devices import arrays_in_host_memory
+from ..runtime.devices import accelerators
 from ..store import Store
 from ..training.progress import Listener
 from .work import Job, Outcome, work
@@ -54,7 +52,7 @@ class Processes:
         place = min(set(range(self.size)) - set(self._where.values()))
         if place not in self._pools:
             self._pools[place] = ProcessPoolExecutor(
-                1, get_context("spawn"), initializer=_begin, initargs=(place if _accelerated() else None, self._start)
+                1, get_context("spawn"), initializer=_begin, initargs=(place if accelerators() else None, self._start)
             )
         future = self._pools[place].submit(work, job)
         self._where[future] = place
@@ -85,11 +83,7 @@ class Processes:
 
 def processes_here() -> int:
     """As many as there are accelerators; a CPU is one device."""
-    return len(jax.local_devices()) if _accelerated() else 1
-
-
-def _accelerated() -> bool:
-    return not arrays_in_host_memory()
+    return max(accelerators(), 1)
 
 
 def _begin(device: int | None, start: Callable[[], None] | None) -> None:
