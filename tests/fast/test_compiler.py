@@ -157,3 +157,18 @@ def test_new_members_have_equal_bits_however_their_program_is_compiled(no_flags,
     trees = [eqx.filter(each(run, seeds), eqx.is_array) for each in (optimized, fast)]
     for one, other in zip(*map(jax.tree.leaves, trees), strict=True):
         assert jnp.array_equal(one, other)
+
+
+@known
+def test_a_decoder_is_compiled_fast_and_trained_to_the_same_weights(no_flags, monkeypatch):
+    def trained(options):
+        monkeypatch.setattr(compiler, "FAST", options)
+        return train(run_of(decoder), range(2))
+
+    fast, optimized = trained(FAST), trained(OPTIMIZED)
+    assert compiler.trains_briefly(run_of(decoder).model, 4)
+    assert not compiler.trains_briefly(run_of(positional).model, 4)
+    for one, other in zip(jax.tree.leaves(fast.models), jax.tree.leaves(optimized.models), strict=True):
+        np.testing.assert_array_equal(one, other)
+    for name, values in fast.history.metrics.items():
+        np.testing.assert_allclose(values, optimized.history.metrics[name], rtol=1e-5, atol=1e-6)

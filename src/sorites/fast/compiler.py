@@ -24,6 +24,8 @@ OPTIMIZED: Options = (
     ("xla_cpu_use_fusion_emitters", True),
     ("xla_cpu_parallel_codegen_split_count", 32),
 )
+# Models whose trainings run as fast when they are compiled fast; by name, so that no model is imported here.
+AS_FAST = ("sorites.models.decoder.Decoder",)
 # Library products: the search for faster ones takes half of the compilation and finds at most 5 %.
 GPU: Options = (("xla_gpu_enable_triton_gemm", False),)
 
@@ -40,6 +42,17 @@ def options(fast_compile: bool) -> Options:
         wanted = OPTIMIZED if process.compiles_fast() else ()
     given = process.flags_of_the_user()
     return tuple(each for each in wanted if each[0] not in given and _exists(*each))
+
+
+def trains_briefly(model: Any, every: int) -> bool:
+    """Whether to compile a training fast.
+
+    Args:
+        model: the model that is trained.
+        every: steps between two evaluations of the first stage. A run that is evaluated at every step is taken to be
+            short, whatever its length, so that a shortened run rounds as the whole one.
+    """
+    return every == 1 or f"{type(model).__module__}.{type(model).__qualname__}" in AS_FAST
 
 
 def compiled(function: Callable, fast_compile: bool, donate: str = "none") -> Any:

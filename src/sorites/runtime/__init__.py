@@ -1,4 +1,4 @@
-"""Settings of the process and questions about the device; the only package, beside `fast`, that asks for either.
+"""Settings of the process and questions about the device. Only this package and `fast` depend on the device.
 
 Importing sorites and training change no setting. The command line calls `configure` for its own process; call the
 same functions if you want them for yours.

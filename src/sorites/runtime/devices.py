@@ -59,7 +59,7 @@ def on_processor() -> AbstractContextManager:
     """Run small programs in this block on the processor: an accelerator's compiler takes longer for them."""
     try:
         return jax.default_device(jax.devices("cpu")[0])
-    except RuntimeError:  # JAX was told to use the accelerator alone
+    except RuntimeError:  # JAX_PLATFORMS names the accelerator alone
         return nullcontext()
 
 

@@ -16,7 +16,7 @@ def configure() -> None:
     """Prepare a process that compiles many programs and runs each of them briefly, as the command line does.
 
     Sets XLA_FLAGS so that programs compile fast, and raises the thresholds of the garbage collector. XLA reads its
-    flags once: call this before JAX runs its first program. Trainings are compiled with options of their own
+    flags once: call this before JAX runs its first program. Trainings have their own compiler options
     (`sorites.fast.compiler`). XLA_FLAGS stays as it is where the user has set it, or where there is an accelerator.
     """
     if ("XLA_FLAGS" not in os.environ or os.environ["XLA_FLAGS"] == os.environ.get(OURS)) and not has_accelerator():
@@ -67,7 +67,7 @@ def use_single_thread() -> None:
 
 
 def is_single_threaded() -> bool:
-    """Whether XLA was asked for one thread."""
+    """Whether XLA uses one thread."""
     return os.environ.get(THREADS[0]) == "1"
 
 

@@ -68,7 +68,7 @@ def evaluate_on_entry(loop: Loop, state: EnsembleState) -> EnsembleState:
 
 
 def train_chunk(loop: Loop, state: EnsembleState, count: int) -> EnsembleState:
-    """Train the active members for so many evaluations."""
+    """Train the active members for `count` evaluations."""
     begun, before = time.perf_counter(), np.asarray(state.members.step).sum()
     members, found = _run(loop, state, entry=False, evaluations=count)
     steps = np.asarray(members.step).sum() - before

@@ -72,7 +72,7 @@ def train(
         seeds: a number for each member, from 0 to 2^31 - 1. It determines secret, weights and batches.
         lanes: "together" trains the members under one vmap; "apart" trains them one after another, which skips
             finished members; "auto" takes what is faster on this device.
-        seconds: end after so many seconds of training, without compilation. Members that still train are marked as
+        seconds: end after this much training time, without compilation. Members that still train are marked as
             censored in the history.
         progress: called between chunks with a `Progress`.
         chunk: evaluations in one call of the compiled program.
@@ -88,7 +88,8 @@ def train(
     """
     runs, seeds = _checked(runs, seeds, lanes, seconds, chunk, shrink)
     run, strategy, clock = stacked(runs), choose_strategy(runs[0], len(seeds), lanes), Clock(seconds)
-    program = compiler.compiled(train_members, runs_briefly(runs[0]), donate="all-except-first")
+    brief = compiler.trains_briefly(runs[0].model, runs[0].stages[0].evaluation.every)
+    program = compiler.compiled(train_members, brief, donate="all-except-first")
     loop = Loop(program, plans(run), strategy, chunk, shrink, snapshots_of(run, keep), clock)
     if checkpoint is not None:
         checkpoint = checkpoint.of(strategy, chunk, shrink, tuple(keep))
@@ -127,11 +128,6 @@ def init_members(run: Run, seeds: Int[Array, " member"]) -> Member:
 def start_stages(stage: Stage, members: Member) -> Member:
     """Start a later stage for all members."""
     return eqx.filter_vmap(start_stage)(stage, members)
-
-
-def runs_briefly(run: Run) -> bool:
-    """Whether to compile fast: runs that are evaluated at every step are taken to be short."""
-    return run.stages[0].evaluation.every == 1 or run.model.soon
 
 
 def _checked(runs, seeds, lanes, seconds, chunk, shrink) -> tuple[list[Run], list[int]]:

@@ -49,5 +49,5 @@ def _without_supervision(stage: Stage) -> Stage:
 
 
 def _shares(stage: Stage) -> bool:
-    """Whether its measurements have one shape whatever is taught."""
+    """Whether the shape of its measurements does not depend on what is taught."""
     return all(isinstance(probe, Loss) or not probe.asks_what_is_taught for probe in stage.evaluation.probes)

@@ -1,4 +1,4 @@
-"""Weights kept during a training, at steps that the user asks for, so that attention can be watched as it forms."""
+"""Weights kept during a training, at the steps of `keep`, so that attention can be watched as it forms."""
 
 import dataclasses
 from collections.abc import Sequence

@@ -23,7 +23,7 @@ LANES = ("auto", "together", "apart")  # what a user may ask for
 
 
 def choose_strategy(run: Run, members: int, lanes: str) -> str:
-    """Return vmap, sequential or separate: what `lanes` asks for, or the fastest, if the members fit into memory."""
+    """Return vmap, sequential or separate: as `lanes` says, or the fastest, if the members fit into memory."""
     tokens = max(int(np.max(stage.source.samples)) * stage.task.layout.positions for stage in run.stages)
     if lanes == "auto":
         lanes = "apart" if fills_device(run.model.weights_count, tokens) else "together"
