@@ -19,6 +19,7 @@ from ...training import Lab, use_compilation_cache
 from ...training.compiler import well
 
 BLOCK = 256  # samples per block; the grid counts blocks
+TOGETHER = 64  # seeds computed at once
 NEEDED = 0.9  # share of seeds that must answer every held-out chain
 
 
@@ -99,7 +100,7 @@ def _one_size(task: Boolean, chains: int, rate, blocks, seeds):
 
         return jax.lax.scan(grow, (jnp.zeros_like(model.weights), 0), blocks)[1]
 
-    return jax.lax.map(member, seeds) if jax.default_backend() == "cpu" else jax.vmap(member)(seeds)
+    return jax.lax.map(member, seeds, batch_size=TOGETHER)
 
 
 def smallest(size: SampleLaw, lab: Lab) -> np.ndarray:
