@@ -98,9 +98,9 @@ def test_a_damaged_folder_counts_as_absent(store, run, seeds, made, same, counte
     assert counted == [list(seeds)]
 
 
-@pytest.mark.parametrize("part", ['"created": "2', '"seconds": ', '"solved": ', '"source": "'])
+@pytest.mark.parametrize("part", ['"created": "2', '"seconds": ', '"solved": ', '"sorites.training.ensemble": "'])
 def test_what_meta_says_is_sealed(store, part):
-    """One digit of when, how long, how many or by which source: it was served without a word once."""
+    """One digit of when, how long, how many or by which code."""
     path = only_folder(store) / "meta.json"
     content = bytearray(path.read_bytes())
     content[content.index(part.encode()) + len(part)] ^= 1

@@ -12,7 +12,7 @@ from jaxtyping import Array, Float
 
 from ..errors import require
 from ..fields import numbers
-from ..models import AbstractModel, Positional
+from ..models import AbstractModel
 from ..supervision import AbstractFilter, AbstractPrefix, Own, Shown, Written, inputs_only
 from ..tasks import Layout
 from .base import AbstractProbe, share
@@ -71,7 +71,7 @@ def _prefix(name: str, model: AbstractModel, layout: Layout) -> AbstractPrefix:
     if name == "padded":
         return Shown(inputs_only(layout))
     if name == "soft":
-        return Written() if isinstance(model, Positional) else Own("soft")
+        return Written() if model.writes_soft else Own("soft")
     return Shown() if name == "forced" else Own("greedy")
 
 
@@ -140,8 +140,7 @@ class Released(AbstractProbe):
     filter: AbstractFilter
 
     def __call__(self, model, task, secret, chains, taught):
-        assert isinstance(model, Positional)
-        return {"released": self.filter(model)}
+        return {"released": self.filter(model)}  # pyright: ignore[reportArgumentType]
 
 
 class Elsewhere(AbstractProbe):

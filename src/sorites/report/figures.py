@@ -106,7 +106,7 @@ def make_figure(
 
 
 def table_key(figure: Figure[Any], parameters: Any) -> str:
-    code = registry.code(figure.paper, figure.measure)
+    code = registry.measuring_code(figure.measure, parameters)
     spec = json.dumps([figure.id, dataclasses.asdict(parameters), code], sort_keys=True)
     return hashlib.sha256(spec.encode()).hexdigest()[:16]
 

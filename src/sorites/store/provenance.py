@@ -10,13 +10,13 @@ from typing import Any
 
 import jax
 
-from .source import PACKAGE, SOURCE
+from .closure import PACKAGE
 
 PACKAGES = ("sorites", "jax", "jaxlib", "equinox", "optax", "numpy", "polars", "safetensors")
 
 
 def provenance(seconds: float | None = None) -> dict[str, Any]:
-    """What meta.json says about the machine and the source."""
+    """What meta.json says about the machine and the commit."""
     devices = jax.devices()
     return {
         "created": now(),
@@ -31,7 +31,6 @@ def provenance(seconds: float | None = None) -> dict[str, Any]:
         },
         "flags": os.environ.get("XLA_FLAGS", ""),
         "commit": commit(),
-        "source": SOURCE,
     }
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import SpecError, require
-from ..store.source import installed
+from ..store.modules import installed
 from ..store.spec import modules_of
 from ..training import use_compilation_cache
 from .work import Job, Outcome, verified, work

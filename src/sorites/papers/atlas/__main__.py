@@ -109,7 +109,7 @@ def record(name: str, size, folder: Path) -> None:
     import dataclasses
     import shutil
 
-    from ...store.source import PACKAGE
+    from ...store.closure import PACKAGE
     from ...store.tables import write_tables
     from .tables import frames_of
 
