@@ -99,6 +99,24 @@ def measuring_code(function: Callable[..., Any], parameters: Any) -> str:
     return code_of(modules_behind(function) | modules_behind(parameters))[:16]
 
 
+def recording_code(function: Callable[..., Any], parameters: Any, trained_at: Any) -> str | None:
+    """Hash the code behind tables that are recorded here and were trained elsewhere.
+
+    Args:
+        function: what measures them.
+        parameters: what it is called with.
+        trained_at: the commit of the training.
+
+    Returns:
+        As `measuring_code`; None where this checkout is not exactly at that commit, so that its code may be other code.
+    """
+    from ..store.provenance import commit
+
+    here = commit() or ""
+    same = isinstance(trained_at, str) and len(trained_at) >= 7 and here.startswith(trained_at)
+    return measuring_code(function, parameters) if same and not here.endswith("+") else None
+
+
 def _all(of: Callable[[Paper], dict[str, Any]], kind: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for paper in papers().values():
