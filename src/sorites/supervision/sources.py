@@ -71,7 +71,7 @@ class Sampled(AbstractSource):
     """
 
     batch: int = eqx.field(static=True)  # B
-    block: int = eqx.field(static=True, default=16_384)
+    block: int = eqx.field(static=True, kw_only=True, default=16_384)
 
     def __check_init__(self):
         require(self.batch >= 1, f"a batch holds at least one chain: batch={self.batch}; use 1 or more")
@@ -142,7 +142,7 @@ class Pooled(AbstractSource):
 
     pool: int = eqx.field(static=True)
     batch: int = eqx.field(static=True)
-    block: int = eqx.field(static=True, default=4_096)  # nearly fits a CPU's cache (docs/history/speed.md)
+    block: int = eqx.field(static=True, kw_only=True, default=4_096)  # nearly fits a CPU's cache
 
     def __check_init__(self):
         require(
