@@ -17,6 +17,7 @@ import numpy as np
 from sorites.papers.kim_suzuki import map_figures
 from sorites.papers.kim_suzuki.figures import FIGURES
 from sorites.papers.kim_suzuki.grids import LARGE, LARGE_LAWS
+from sorites.papers.registry import recording_code
 from sorites.report.figures import results_folder, write_tables
 from sorites.training import History
 
@@ -29,7 +30,8 @@ def main() -> None:
     def keep(name: str, size, frames, seconds: dict) -> None:
         folder = results_folder() / "figures" / "kim-suzuki" / name
         shutil.rmtree(folder, ignore_errors=True)
-        write_tables(folder, frames, dataclasses.asdict(size))
+        code = recording_code(figures[name].measure, size, commit)
+        write_tables(folder, frames, dataclasses.asdict(size), code)
         origin = {key: about[key] for key in ("device", "versions", "command")}
         note = json.loads((folder / "about.json").read_text()) | origin | {"commit": commit, "seconds": seconds}
         (folder / "about.json").write_text(json.dumps(note, indent=1) + "\n")

@@ -15,20 +15,24 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from sorites.papers.lego.figures import FIGURES
 from sorites.papers.lego.grids import LARGE, MAPS, WHOLE, Study
 from sorites.papers.lego.length_figures import curves, stage_curves
 from sorites.papers.lego.map_figures import maps
 from sorites.papers.lego.separation_figures import separation
+from sorites.papers.registry import recording_code
 from sorites.report.figures import results_folder, write_tables
 
 HOME = results_folder() / "figures" / "lego"
+MEASURES = {figure.name: figure.measure for figure in FIGURES}
 SIZES = {"maps": MAPS, "epochs": WHOLE}
 ORIGIN = ("device", "versions", "command", "seconds", "commit")
 
 
 def write(name: str, data: pl.DataFrame, size: Study, about: dict) -> None:
     shutil.rmtree(HOME / name, ignore_errors=True)
-    write_tables(HOME / name, {"data": data}, dataclasses.asdict(size))
+    code = recording_code(MEASURES[name], size, about.get("commit")) if name in MEASURES else None
+    write_tables(HOME / name, {"data": data}, dataclasses.asdict(size), code)
     note = json.loads((HOME / name / "about.json").read_text()) | about
     (HOME / name / "about.json").write_text(json.dumps(note, indent=1) + "\n")
     print(HOME / name)

@@ -15,6 +15,7 @@ from types import SimpleNamespace
 
 from sorites.papers.log_icot.figures import FIGURES
 from sorites.papers.log_icot.grids import LARGE
+from sorites.papers.registry import recording_code
 from sorites.report.figures import results_folder, write_tables
 from sorites.training import History
 
@@ -38,7 +39,8 @@ def main() -> None:
         frames = figures[name].measure(size, SimpleNamespace(train=replay))
         folder = results_folder() / "figures" / "log-icot" / name
         shutil.rmtree(folder, ignore_errors=True)
-        write_tables(folder, frames, dataclasses.asdict(size))
+        code = recording_code(figures[name].measure, size, commit)
+        write_tables(folder, frames, dataclasses.asdict(size), code)
         seconds = {each: about["ensembles"][each] for each in ensembles}
         origin = {key: about[key] for key in ("device", "versions", "command")}
         note = json.loads((folder / "about.json").read_text()) | origin | {"commit": commit, "seconds": seconds}

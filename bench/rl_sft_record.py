@@ -14,6 +14,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from sorites.papers.registry import recording_code
 from sorites.papers.rl_sft.figures import FIGURES
 from sorites.papers.rl_sft.grids import LARGE
 from sorites.report.figures import results_folder, write_tables
@@ -43,7 +44,8 @@ def main() -> None:
         frames = figures[name].measure(size, SimpleNamespace(train=replay))
         folder = results_folder() / "figures" / "rl-sft" / name
         shutil.rmtree(folder, ignore_errors=True)
-        write_tables(folder, frames, dataclasses.asdict(size))
+        code = recording_code(figures[name].measure, size, commit)
+        write_tables(folder, frames, dataclasses.asdict(size), code)
         seconds = {each: spent for each, spent in about["ensembles"].items() if each.startswith(name)}
         origin = {key: about[key] for key in ("device", "versions", "command")}
         note = json.loads((folder / "about.json").read_text()) | origin | {"commit": commit, "seconds": seconds}

@@ -17,10 +17,13 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from sorites.papers.registry import recording_code
+from sorites.papers.wen.figures import FIGURES
 from sorites.papers.wen.grids import LARGE
 from sorites.report.figures import results_folder, write_tables
 
 HOME = results_folder() / "figures" / "wen"
+MEASURES = {figure.name: figure.measure for figure in FIGURES}
 
 
 def read(path: Path):
@@ -29,7 +32,9 @@ def read(path: Path):
 
 def write(name: str, frames: dict[str, pl.DataFrame], about: dict) -> None:
     shutil.rmtree(HOME / name, ignore_errors=True)
-    write_tables(HOME / name, frames, dataclasses.asdict(LARGE["1a" if name in ("2c", "law") else name]))
+    size = LARGE["1a" if name in ("2c", "law") else name]
+    code = recording_code(MEASURES[name], size, about.get("commit")) if name in MEASURES else None
+    write_tables(HOME / name, frames, dataclasses.asdict(size), code)
     written = read(HOME / name / "about.json") | about
     (HOME / name / "about.json").write_text(json.dumps(written, indent=1) + "\n")
     print(HOME / name)

@@ -94,7 +94,7 @@ def test_a_bare_machine_trains_and_a_record_draws(tmp_path, monkeypatch):
     assert len(paths) == len(size.arms())
     monkeypatch.setattr(bare, "tried", lambda *_: pytest.fail("trained again"))
     bare.train("cells", size, tmp_path / "cells", float("inf"))
-    monkeypatch.setattr("sorites.store.source.PACKAGE", tmp_path / "src" / "sorites")
+    monkeypatch.setattr("sorites.store.closure.PACKAGE", tmp_path / "src" / "sorites")
     bare.record("cells", size, tmp_path / "cells")
     assert (tmp_path / "results" / "figures" / "atlas" / "cells" / "data.parquet").is_file()
 

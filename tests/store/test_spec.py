@@ -94,8 +94,11 @@ def test_an_edited_script_is_another_member(tmp_path, monkeypatch):
     assert before == fingerprint(module.Mine())
     assert before != fingerprint(GD(1.0))
 
-    script.write_text(source + "# edited\n")
-    assert fingerprint(module.Mine()) == before  # the old code is still what runs
+    script.write_text(source + "# a comment\n")
+    assert fingerprint(module.Mine()) == before
+    script.write_text(source + "EDITED = 1\n")
+    with pytest.raises(SpecError, match="was edited after it was imported; restart Python"):
+        fingerprint(module.Mine())
     importlib.invalidate_caches()
     module = importlib.reload(module)
     assert fingerprint(module.Mine()) != before

@@ -15,7 +15,9 @@ import pytest
 from drawn_model import Drawn, stage
 
 from sorites.errors import SpecError
-from sorites.store import Store, check, default_root
+from sorites.store import Store, check, default_root, list_runs
+from sorites.store.closure import closure
+from sorites.store.spec import modules_of
 from sorites.store.weights import models_bytes, models_from, structure_of
 from sorites.training import Run
 
@@ -98,9 +100,9 @@ def test_a_damaged_folder_counts_as_absent(store, run, seeds, made, same, counte
     assert counted == [list(seeds)]
 
 
-@pytest.mark.parametrize("part", ['"created": "2', '"seconds": ', '"solved": ', '"source": "'])
+@pytest.mark.parametrize("part", ['"created": "2', '"seconds": ', '"solved": ', '"sorites.training.ensemble": "'])
 def test_what_meta_says_is_sealed(store, part):
-    """One digit of when, how long, how many or by which source: it was served without a word once."""
+    """One digit of when, how long, how many or by which code."""
     path = only_folder(store) / "meta.json"
     content = bytearray(path.read_bytes())
     content[content.index(part.encode()) + len(part)] ^= 1
@@ -123,6 +125,28 @@ def test_a_spec_without_its_runs(store, runs):
     assert len(check(store)) == 1
     with pytest.warns(UserWarning, match="is damaged"):
         assert Store(store.root).folders() == []
+
+
+@pytest.mark.parametrize(("schema", "remedy"), [(2, "read this one with commit e86403e"), (99, "a newer sorites")])
+def test_a_store_of_another_schema_is_refused(store, run, schema, remedy):
+    folder = only_folder(store)
+    spec, meta = (json.loads((folder / name).read_text()) for name in ("spec.json", "meta.json"))
+    content = json.dumps(spec | {"schema": schema}).encode()
+    meta["files"]["spec.json"] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    del meta["files"]["meta.json"]
+    (folder / "spec.json").write_bytes(content)
+    (folder / "meta.json").write_text(json.dumps(meta))
+    for ask in (lambda old: old.folders(), lambda old: old.train(run, [0]), check, list_runs):
+        with pytest.raises(SpecError, match=rf"has schema {schema}; this version reads schema 3: use .*{remedy}"):
+            ask(Store(store.root))
+
+
+def test_meta_names_the_code(store, run):
+    """Every module of the import closure, with the digest that its key was made of."""
+    code = store.folders()[0].meta["code"]
+    assert code == closure(modules_of(run))
+    assert {"sorites.models.gated", "sorites.training.ensemble"} <= set(code)
+    assert "sorites.models.decoder" not in code
 
 
 @pytest.mark.parametrize("part", ["bytes", "sha256"])

@@ -1,17 +1,23 @@
 """Sources of gradients against averages taken by hand."""
 
+from pathlib import Path
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import sorites
 from sorites.errors import SpecError
 from sorites.models import gated, positional
+from sorites.store import describe, member_id
 from sorites.supervision import Draw, Enumerated, Noisy, Pooled, Sampled, sources, teacher_forcing
 from sorites.tasks import AbstractTask, Parity
+from sorites.training import GD, Evaluation, Run, Stage
 
 BATCH = 64
+PACKAGE = Path(sorites.__file__).parent
 
 
 @pytest.fixture(scope="module")
@@ -64,17 +70,54 @@ def test_a_fresh_batch(gradient, on_chains, task, secret):
     assert (gradient(Sampled(BATCH), jax.random.key(6)) != gradient(Sampled(BATCH), key)).any()
 
 
-def test_blocks_are_averaged(monkeypatch, gradient, on_chains, task, secret):
-    monkeypatch.setattr(sources, "BLOCK", 50)  # 96 = 2 x 48
+def test_blocks_are_averaged(gradient, on_chains, task, secret):
     key = jax.random.key(5)
     each = [on_chains(task.sample(secret, jax.random.split(block)[0], 48)) for block in jax.random.split(key, 2)]
-    np.testing.assert_allclose(gradient(Sampled(96), key), np.mean(each, axis=0), atol=1e-7)
+    np.testing.assert_allclose(gradient(Sampled(96, block=50), key), np.mean(each, axis=0), atol=1e-7)
 
 
 def test_a_pool_is_descended_in_blocks_of_one_size():
     """If that takes few enough; one that fits is one block."""
-    found = {batch: sources._blocks_of_a_pool(batch) for batch in (16_384, 20_000, 50_000, 300_000, 16_411)}
+    found = {batch: sources._blocks_of_a_pool(batch, 4_096) for batch in (16_384, 20_000, 50_000, 300_000, 16_411)}
     assert found == {16_384: 1, 20_000: 5, 50_000: 16, 300_000: 75, 16_411: 5}  # the last is a prime
+
+
+def test_an_empty_block_is_refused():
+    for make in (lambda: Sampled(8, block=0), lambda: Pooled(8, 8, block=0)):
+        with pytest.raises(SpecError, match="block=0; use 1 or more"):
+            make()
+
+
+@pytest.mark.parametrize("source", [Sampled(96, block=50), Pooled(96, 96, block=20), Pooled(128, 90, block=20)])
+def test_draws_do_not_depend_on_the_device(monkeypatch, gradient, task, secret, source):
+    """The same chains, blocks and id where JAX reports another backend."""
+    run = Run(gated(task), [Stage(task, (teacher_forcing(task.layout),), source, GD(0.5), 4, Evaluation(2, 16))])
+    key, seen = jax.random.key(5), []
+    for backend in ("cpu", "gpu"):
+        monkeypatch.setattr(jax, "default_backend", lambda backend=backend: backend)
+        pool = source.prepare(task, secret, jax.random.key(1), None)
+        draw = Draw(secret, pool, jnp.zeros((), jnp.uint32), key, None)
+        tokens = []
+
+        def objective(model, chains, key, tokens=tokens):
+            tokens.append(chains.tokens)
+            return jnp.mean(model.read_batch(chains).mean())
+
+        with jax.disable_jit():
+            source.gradient(objective, gated(task), task, draw)
+        tokens = [np.asarray(jax.lax.stop_gradient(each)).tobytes() for each in tokens]
+        seen.append((tokens, source.pieces, member_id(run, 0), describe(run)))
+    assert seen[0] == seen[1]
+    assert len(seen[0][0]) > 1
+
+
+def test_nothing_that_is_taught_or_measured_asks_for_the_device():
+    """A number depends on the run and the seed: block sizes are fields."""
+    folders = ("supervision", "probes", "papers", "store", "report", "ledger", "statistics", "theory")
+    asking = ("default_backend", "on_gpu")
+    for folder in folders:
+        for path in sorted((PACKAGE / folder).rglob("*.py")):
+            assert not [word for word in asking if word in path.read_text()], path
 
 
 def test_enumeration_is_the_average_over_all_inputs(gradient, on_chains, task, secret):

@@ -9,7 +9,6 @@ import pytest
 from sorites.errors import SpecError
 from sorites.models import QuadraticLinear, gated, positional, requ
 from sorites.supervision import Draw, Own, Pooled, Scores, Squared, Strings, Supervision, Truth, Written
-from sorites.supervision import sources as sources_module
 from sorites.tasks import Parity
 from sorites.theory.precision import in_float64
 
@@ -125,22 +124,21 @@ def test_what_cannot_be_written_is_refused():
         Strings(STRINGS, 1.5, used=0)
 
 
-def test_a_pool_in_blocks_is_the_pool(monkeypatch):
+def test_a_pool_in_blocks_is_the_pool():
     secret, _ = chains()
-    model, source = scattered("lower-levels"), Pooled(50, 50)
-    pool = source.prepare(TASK, secret, jax.random.key(3), None)
+    model = scattered("lower-levels")
+    pool = Pooled(50, 50).prepare(TASK, secret, jax.random.key(3), None)
 
-    def gradient():
+    def gradient(source):
         def objective(model, batch, key):
             return loss(Written())(model, TASK, secret, batch, key)
 
         draw = Draw(secret, pool, jnp.zeros((), jnp.uint32), jax.random.key(0), None)
         return source.gradient(objective, model, TASK, draw)[1].weights
 
-    whole = gradient()
-    monkeypatch.setattr(sources_module, "BLOCK", 32)
-    monkeypatch.setattr(sources_module, "NEAR", 16)
-    np.testing.assert_allclose(gradient(), whole, atol=1e-6)
+    small = Pooled(50, 50, block=12)  # 50 > 4 x 12: five blocks of 10
+    assert small.pieces == {10}
+    np.testing.assert_allclose(gradient(small), gradient(Pooled(50, 50)), atol=1e-6)
 
 
 @pytest.mark.parametrize("joint", [0.5, 0.3])

@@ -39,7 +39,7 @@ def execute(options: Any) -> int:
     if not emit(options, record):
         screen = console(options)
         screen.print(f"{made.png}\n{made.pdf}\n{made.data}", highlight=False, soft_wrap=True, markup=False)
-        for text in (figure.caption, made.finding):
+        for text in (made.caption, made.finding):
             if text:
                 screen.print(f"\n{text}", highlight=False, markup=False)
     return 0

@@ -94,6 +94,10 @@ def _show(options: Any, found: dict[str, Any]) -> int:
     device = meta.get("device") or {}
     say("made", f"{str(meta.get('created'))[:19]} UTC in {meta.get('seconds')} s on {device.get('kind')}, "
         f"commit {str(meta.get('commit'))[:9]}, jax {(meta.get('versions') or {}).get('jax')}")  # fmt: skip
+    if isinstance(code := meta.get("code"), dict):
+        others = sorted(name for name in code if name.split(".")[0] != "sorites")
+        count = f"{len(code) - len(others)} modules of sorites"
+        say("code", ", ".join([count, *others]) + "; their digests with --json")
     for number, run in enumerate(found["runs"], start=1):
         screen.print()
         if not isinstance(run, dict) or "stages" not in run:

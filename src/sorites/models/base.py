@@ -43,14 +43,16 @@ class AbstractModel(eqx.Module):
 
     A thought must not read itself or a later thought; a model in which it may says so (`sees_itself`). `causal`:
     whether no thought can see a later position, shown or not. `chances`: whether what it says are chances, which
-    sampled thoughts need. `defaults`: what trains it well where nobody says otherwise. `soon`: whether programs that
-    are made in about half the time train it nearly as fast, to the same weights.
+    sampled thoughts need. `writes_soft`: whether it has `write_soft`, which writes a whole soft chain. `defaults`: what
+    trains it well where nobody says otherwise. `soon`: whether programs that are made in about half the time train it
+    nearly as fast, to the same weights.
     """
 
     defaults: ClassVar[Defaults] = Defaults(rate=0.1, batch=500, steps=200)
     causal: ClassVar[bool] = False
     chances: ClassVar[bool] = True
     sees_itself: ClassVar[bool] = False
+    writes_soft: ClassVar[bool] = False
     soon: ClassVar[bool] = False
 
     def refuses(self, layout: Layout, alphabet: Alphabet) -> str | None:

@@ -9,6 +9,7 @@ It reads the thoughts before m as they stand: applied again and again to its own
 import functools
 import itertools
 from collections.abc import Callable
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -27,6 +28,8 @@ from .said import Signs
 
 class Positional(AbstractModel):
     """One weight per (thought, position); `mask` is a module-level function of the layout."""
+
+    writes_soft: ClassVar[bool] = True
 
     weights: Float[Array, "thought position"]
     layout: Layout = eqx.field(static=True)

@@ -8,7 +8,6 @@ names a `Paper`. See docs/extending.md and examples/sixth_paper.
 
 import functools
 import importlib
-import inspect
 import warnings
 from collections.abc import Callable
 from importlib.metadata import entry_points
@@ -64,15 +63,58 @@ def figures() -> dict[str, "Figure[Any]"]:
 
 
 def code(slug: str, function: Callable[..., Any]) -> str:
-    """A hash of all code that a claim's check or a figure's measurement can reach: the numeric core, its paper's own
-    package, and outside this one whatever is imported. An edit in one paper does not touch another."""
-    from ..store.source import code_of  # here: a list of papers needs no jax
+    """Hash the code behind a verdict.
 
-    function = inspect.unwrap(getattr(function, "func", function))  # of a partial
-    modules = {function.__module__}
+    Args:
+        slug: the paper of the claim.
+        function: the check of the claim.
+
+    Returns:
+        Sixteen hexadecimal digits: of the import closure of the check, of all claims of the paper, and of the ledger.
+        An edit in one paper leaves the verdicts of the others alone.
+    """
+    from ..store.closure import code_of  # here: a list of papers needs no jax
+    from ..store.modules import exists, modules_behind
+
+    modules = {*modules_behind(function), "sorites.ledger.verification"}
     if slug in papers():
-        modules.add(papers()[slug].module)
-    return code_of(modules, whole=True)[:16]
+        module = papers()[slug].module
+        modules |= {name for name in (module, f"{module}.claims") if exists(name)}
+    return code_of(modules)[:16]
+
+
+def measuring_code(function: Callable[..., Any], parameters: Any) -> str:
+    """Hash the code behind a figure's tables.
+
+    Args:
+        function: what measures them.
+        parameters: what it is called with; their class may define what is trained.
+
+    Returns:
+        Sixteen hexadecimal digits: of the import closure of both.
+    """
+    from ..store.closure import code_of
+    from ..store.modules import modules_behind
+
+    return code_of(modules_behind(function) | modules_behind(parameters))[:16]
+
+
+def recording_code(function: Callable[..., Any], parameters: Any, trained_at: Any) -> str | None:
+    """Hash the code behind tables that are recorded here and were trained elsewhere.
+
+    Args:
+        function: what measures them.
+        parameters: what it is called with.
+        trained_at: the commit of the training.
+
+    Returns:
+        As `measuring_code`; None where this checkout is not exactly at that commit, so that its code may be other code.
+    """
+    from ..store.origin import commit
+
+    here = commit() or ""
+    same = isinstance(trained_at, str) and len(trained_at) >= 7 and here.startswith(trained_at)
+    return measuring_code(function, parameters) if same and not here.endswith("+") else None
 
 
 def _all(of: Callable[[Paper], dict[str, Any]], kind: str) -> dict[str, Any]:

@@ -12,8 +12,7 @@ from jaxtyping import Array, Float
 
 from ..errors import require
 from ..fields import numbers
-from ..models import AbstractModel, Positional
-from ..models.product import on_gpu
+from ..models import AbstractModel
 from ..supervision import AbstractFilter, AbstractPrefix, Own, Shown, Written, inputs_only
 from ..tasks import Layout
 from .base import AbstractProbe, share
@@ -72,14 +71,19 @@ def _prefix(name: str, model: AbstractModel, layout: Layout) -> AbstractPrefix:
     if name == "padded":
         return Shown(inputs_only(layout))
     if name == "soft":
-        return Written() if isinstance(model, Positional) else Own("soft")
+        return Written() if model.writes_soft else Own("soft")
     return Shown() if name == "forced" else Own("greedy")
 
 
 class Enough(AbstractProbe):
     """`forced.enough`: 1 where at least that share of the chains has every thought right, `Outcome`'s `forced.chain`,
-    else 0. They are read block by block, no further than it takes to tell: of a model that is far from it, one. A GPU
-    reads them all at once."""
+    else 0. Reading stops after the first block that decides: for a model far from the fraction, after one block.
+
+    Args:
+        share: the fraction of the chains, data: members of one ensemble may differ in it.
+        reading: how thoughts are read, one of `READINGS`.
+        block: chains that are read at once.
+    """
 
     asks_what_is_taught: ClassVar[bool] = False
     share: Float[Array | np.ndarray, ""] = eqx.field(converter=numbers, default=1.0)  # pyright: ignore
@@ -95,7 +99,7 @@ class Enough(AbstractProbe):
 
     def __call__(self, model, task, secret, chains, taught):
         count = chains.tokens.shape[-1]
-        size, prefix = count if on_gpu() else min(self.block, count), _prefix(self.reading, model, task.layout)
+        size, prefix = min(self.block, count), _prefix(self.reading, model, task.layout)
         counted = task.counted(secret)
 
         def wrong(first):
@@ -136,8 +140,7 @@ class Released(AbstractProbe):
     filter: AbstractFilter
 
     def __call__(self, model, task, secret, chains, taught):
-        assert isinstance(model, Positional)
-        return {"released": self.filter(model)}
+        return {"released": self.filter(model)}  # pyright: ignore[reportArgumentType]
 
 
 class Elsewhere(AbstractProbe):

@@ -4,6 +4,7 @@ import dataclasses
 import hashlib
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,12 @@ from ..papers import registry
 from ..papers.figure import Figure, Frames
 from ..store import Store
 from ..store.origin import commit
+from ..store.tables import read_about
 from ..store.tables import read_tables as read_tables
 from ..store.tables import write_tables as write_tables
 
 PACKAGE = Path(__file__).resolve().parents[1]
+RECORDED = "results/figures"
 
 
 def results_folder() -> Path:
@@ -26,15 +29,52 @@ def results_folder() -> Path:
 
 
 def recorded(figure: Figure[Any], parameters: Any) -> Frames | None:
-    """The figure's tables at these parameters in results/, or in the paper's own folder of results; a second edition
-    is called `NAME-quick`."""
+    """Read the figure's recorded tables.
+
+    Args:
+        figure: the figure.
+        parameters: the parameters that they must have been measured with, as a dict. The code that measured them does
+            not matter here: recorded tables are always drawn.
+
+    Returns:
+        The tables from results/, or from the paper's own folder of results; a second edition is called `NAME-quick`.
+        None where there are none.
+    """
+    return next((found for _, found in _recordings(figure, parameters)), None)
+
+
+def recorded_note(figure: Figure[Any], parameters: Any) -> str:
+    """Say at which commit the figure's recorded tables were made, and whether with this code.
+
+    Args:
+        figure: the figure.
+        parameters: its parameters, an instance of one of its sizes.
+
+    Returns:
+        One sentence for the caption; "" where nothing is known.
+    """
+    folder = next((place for place, _ in _recordings(figure, dataclasses.asdict(parameters))), None)
+    about = {} if folder is None else read_about(folder)
+    code = about.get("code")
+    other = code is not None and code != registry.measuring_code(figure.measure, parameters)
+    said = about.get("commit")
+    commits = list(said.values()) if isinstance(said, dict) else [said]
+    names = list(dict.fromkeys(each.rstrip("+")[:9] for each in commits if isinstance(each, str) and each))
+    if not names and not other:
+        return ""
+    where = f" at commit{'s' if len(names) > 1 else ''} {', '.join(names)}" if names else ""
+    return f"Recorded{' with other code' if other else ''}{where}."
+
+
+def _recordings(figure: Figure[Any], parameters: Any) -> Iterator[tuple[Path, Frames]]:
     paper = registry.papers().get(figure.paper)
     if paper is None or paper.module.startswith(f"{PACKAGE.name}."):
         folder = results_folder() / "figures" / figure.paper
     else:
         folder = paper.results_folder() / "figures"
-    found = read_tables(folder / figure.name, parameters)
-    return read_tables(folder / f"{figure.name}-quick", parameters) if found is None else found
+    for name in (figure.name, f"{figure.name}-quick"):
+        if (found := read_tables(folder / name, parameters)) is not None:
+            yield folder / name, found
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,6 +91,12 @@ class Made:
     origin: str  # where the tables came from
     command: str
     dark: Path | None = None  # the same picture for a dark page
+    note: str = ""  # how recorded tables were made
+
+    @property
+    def caption(self) -> str:
+        """The figure's caption, and how its recorded tables were made."""
+        return f"{self.figure.caption} {self.note}".strip()
 
     def record(self, relative_to: Path | None = None) -> dict[str, Any]:
         """As the page wants it; links are relative to the page's folder."""
@@ -61,7 +107,7 @@ class Made:
         return {
             "id": self.figure.id,
             "title": self.figure.title,
-            "caption": self.figure.caption,
+            "caption": self.caption,
             "finding": self.finding,
             "command": self.command,
             "png": self.png,
@@ -102,11 +148,12 @@ def make_figure(
             f"figures are written under --out: {folder} ({error.strerror}); choose a folder you can write to"
         ) from None
     finding = figure.find(frames, parameters) if figure.find else None
-    return Made(figure, parameters, scale, png, pdf, folder / f"{stem}.parquet", finding, origin, command, night)
+    note = recorded_note(figure, parameters) if origin.startswith(RECORDED) else ""
+    return Made(figure, parameters, scale, png, pdf, folder / f"{stem}.parquet", finding, origin, command, night, note)
 
 
 def table_key(figure: Figure[Any], parameters: Any) -> str:
-    code = registry.code(figure.paper, figure.measure)
+    code = registry.measuring_code(figure.measure, parameters)
     spec = json.dumps([figure.id, dataclasses.asdict(parameters), code], sort_keys=True)
     return hashlib.sha256(spec.encode()).hexdigest()[:16]
 
@@ -118,7 +165,8 @@ def tables(figure: Figure[Any], parameters: Any, scale: str, store: Store) -> tu
     if found is not None:
         return found, "store"
     if (scale == "paper" or figure.apart) and (found := recorded(figure, dataclasses.asdict(parameters))) is not None:
-        return found, f"results/figures/{figure.id}"
+        return found, f"{RECORDED}/{figure.id}"
     frames = figure.measure(parameters, store)
-    write_tables(place, frames, dataclasses.asdict(parameters))
+    code = registry.measuring_code(figure.measure, parameters)
+    write_tables(place, frames, dataclasses.asdict(parameters), code)
     return frames, "measured now"

@@ -15,7 +15,7 @@ from ..training import History
 from .catalogue import resolve
 from .folder import FILES, Damaged, Folder, copy_aside, folder_name, read_folder, settle, write_aside
 from .frames import tables_of
-from .identity import SCHEMA, short_hash
+from .identity import SCHEMA, require_schema, short_hash
 from .inspection import examine
 from .origin import now
 from .store import Store
@@ -145,6 +145,7 @@ def _adopt_history(store: Store, path: Path) -> list[str]:
             f"an import is a .npz of `History.save`, with spec and meta in its .json: {path} ({error}); "
             "write both again"
         ) from None
+    require_schema(path, spec)
     require(
         len(seeds) > 0 and seeds == history.seeds.tolist(),
         f"a spec names the members of its history: {path} has seeds {history.seeds.tolist()}, its .json has "

@@ -44,7 +44,7 @@ def _foreign(folder: Folder) -> bool:
 
 def _kind(folder: Folder) -> str:
     """What must be equal in one folder: where its numbers came from, and the shapes of its tables and tensors."""
-    said = {name: folder.meta.get(name) for name in ("versions", "device", "commit", "source", "shapes", "adopted")}
+    said = {name: folder.meta.get(name) for name in ("versions", "device", "commit", "code", "shapes", "adopted")}
     tensors = _header(folder.path / MODEL) if folder.has_models else None
     return json.dumps([said, tensors, folder.spec.get("schema")], sort_keys=True)
 

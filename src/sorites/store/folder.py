@@ -19,7 +19,7 @@ from typing import Any
 
 from ..atomic import sync_folder
 from ..errors import SpecError
-from .identity import short_hash
+from .identity import require_schema, short_hash
 
 TABLES = ("history.parquet", "members.parquet")
 MODEL, ALONG, TASKS, ARRAYS = (f"{name}.safetensors" for name in ("model", "along", "tasks", "arrays"))
@@ -82,7 +82,18 @@ def folder_name(ids: Sequence[str]) -> str:
 
 
 def read_folder(path: Path) -> Folder:
-    """The folder's spec and meta, after a look at every file's size."""
+    """The folder's spec and meta, after a look at every file's size.
+
+    Args:
+        path: a folder of members.
+
+    Returns:
+        The folder.
+
+    Raises:
+        Damaged: where a file is missing, or is not what was written.
+        SpecError: where another version of sorites wrote it, with another schema.
+    """
     try:
         meta = json.loads((path / "meta.json").read_bytes())
         seal = meta["files"].pop("meta.json", None)  # older folders have none
@@ -93,6 +104,7 @@ def read_folder(path: Path) -> Folder:
         named = path.name.split("-")[0] == folder_name(folder.ids) and isinstance(folder.spec["runs"], list)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise Damaged(f"{path} is damaged: spec.json or meta.json cannot be read ({type(error).__name__})") from None
+    require_schema(path, folder.spec)
     content = {*TABLES} if ARRAYS not in sizes else {ARRAYS}
     if not named or not {"spec.json", *content} <= set(sizes) <= set(FILES):
         raise Damaged(f"{path} is damaged: its name or its list of files does not fit its members")

@@ -1,26 +1,34 @@
-"""Who a member is: its spec, its seed, and the source that computed it."""
+"""The key of a member: a hash of its specification, its seed, and the code that computes it."""
 
 import dataclasses
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import require
+from ..errors import SpecError, require
 from ..training import Checkpoint, Run
-from .source import code_of
+from .closure import closure, code_of, hash_of
 from .spec import Description, canonical, describe, modules_of
 
-SCHEMA = 2  # of the description and of the folders
-LIBRARIES = {"jax", "jaxlib", "equinox", "optax", "numpy", "ml_dtypes"}  # meta.json records their versions
+SCHEMA = 3  # of the description and of the folders
+BEFORE = "e86403e"  # the last commit that reads folders of schema 2
 
 
 def fingerprint(thing: Any) -> str:
-    """Hash of the numeric source of sorites and of all other code that the spec reaches.
+    """Hash the code that a run, or another specification, uses: its import closure.
 
-    A bug fix, or an edited script or helper of yours, never serves an old number.
+    Args:
+        thing: a `Run`, or anything that `describe` takes.
+
+    Returns:
+        A digest in hexadecimal digits. An edit of a function that the run can call changes it, also in a file of your
+        own; an edit of a comment, of a docstring, or of code that the run does not import does not.
+
+    Raises:
+        SpecError: where a file was edited after it was imported, or a module has no source file.
     """
-    return code_of(name for name in modules_of(thing) if name.split(".")[0] not in LIBRARIES)
+    return code_of(modules_of(thing))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,6 +38,7 @@ class Identity:
     id: str
     seed: int
     run: Description
+    code: Mapping[str, str]  # a digest for each module of its import closure
 
 
 def member_id(run: Run, seed: int) -> str:
@@ -41,21 +50,23 @@ def identities(runs: Run | Sequence[Run], seeds: Sequence[int]) -> list[Identity
     """One identity per seed; each distinct run is described once."""
     runs = [runs] * len(seeds) if isinstance(runs, Run) else list(runs)
     require(len(runs) == len(seeds), f"one run per seed: {len(runs)} runs, {len(seeds)} seeds; make them equal")
-    known: dict[int, tuple[Description, str]] = {}
+    known: dict[int, tuple[Description, str, Mapping[str, str]]] = {}
     for run in runs:
         if id(run) not in known:
             description = describe(run)
-            known[id(run)] = description, canonical([SCHEMA, description, fingerprint(run)])
+            code = closure(modules_of(run))
+            known[id(run)] = description, canonical([SCHEMA, description, hash_of(code)]), code
     members = []
     for run, seed in zip(runs, map(int, seeds), strict=True):
-        description, text = known[id(run)]
-        members.append(Identity(short_hash(f"{text}\n{seed}"), seed, description))
+        description, text, code = known[id(run)]
+        members.append(Identity(short_hash(f"{text}\n{seed}"), seed, description, code))
     return members
 
 
 def kept_identity(description: Description, things: Any) -> Identity:
     """What is no Run, by its spec and the source that makes it."""
-    return Identity(short_hash(canonical([SCHEMA, description, fingerprint(things)])), 0, description)
+    code = closure(modules_of(things))
+    return Identity(short_hash(canonical([SCHEMA, description, hash_of(code)])), 0, description, code)
 
 
 def checkpoint(runs: Run | Sequence[Run], seeds: Sequence[int], folder: str | Path) -> Checkpoint:
@@ -78,6 +89,24 @@ def spec_record(members: Sequence[Identity]) -> dict[str, Any]:
         "runs": list(runs.values()),
         "members": [{"id": member.id, "seed": member.seed, "run": place[texts[id(member.run)]]} for member in members],
     }
+
+
+def require_schema(path: Path, spec: Mapping[str, Any]) -> None:
+    """Refuse a folder that another version of sorites wrote.
+
+    Args:
+        path: the folder, for the message.
+        spec: what its spec.json holds.
+
+    Raises:
+        SpecError: where its schema is an older or a newer one.
+    """
+    schema = spec.get("schema", SCHEMA)
+    if not isinstance(schema, int) or schema == SCHEMA:
+        return
+    remedy = f"use another store with --store DIR, or read this one with commit {BEFORE}"
+    remedy = remedy if schema < SCHEMA else "use another store with --store DIR, or a newer sorites"
+    raise SpecError(f"{path} has schema {schema}; this version reads schema {SCHEMA}: {remedy}")
 
 
 def short_hash(text: str) -> str:

@@ -9,13 +9,13 @@ import subprocess
 from typing import Any
 
 from ..runtime.devices import describe_device
-from .source import PACKAGE, SOURCE
+from .closure import PACKAGE
 
 PACKAGES = ("sorites", "jax", "jaxlib", "equinox", "optax", "numpy", "polars", "safetensors")
 
 
 def provenance(seconds: float | None = None) -> dict[str, Any]:
-    """What meta.json says about the machine and the source."""
+    """Return what meta.json says about the machine and the commit."""
     return {
         "created": now(),
         "seconds": None if seconds is None else round(seconds, 3),
@@ -25,7 +25,6 @@ def provenance(seconds: float | None = None) -> dict[str, Any]:
         "device": describe_device(),
         "flags": os.environ.get("XLA_FLAGS", ""),
         "commit": commit(),
-        "source": SOURCE,
     }
 
 

@@ -148,7 +148,7 @@ class Store:
                 begun, made = time.perf_counter(), make(spec)
                 arrays = made if like is None else named_leaves(made)
                 arrays = {name: np.asarray(values) for name, values in arrays.items()}
-                meta = provenance(time.perf_counter() - begun)
+                meta = {**provenance(time.perf_counter() - begun), "code": dict(member.code)}
                 aside = write_aside(self.root, spec_record([member]), meta, {ARRAYS: arrays_bytes(arrays)})
                 path = settle(self.root, aside)
                 self._known[path], self.trained = read_folder(path), self.trained + 1
@@ -297,7 +297,10 @@ class Store:
             extra["kept"], tables[ALONG] = sorted(kept.along), along_bytes(kept.along)
         if arrays := large_arrays([stage.task for run in distinct(runs) for stage in run.stages]):
             tables[TASKS] = arrays_bytes(arrays)
-        aside = write_aside(self.root, spec_record(members), {**provenance(seconds), **extra}, tables)
+        closures = {id(member.code): member.code for member in members}.values()
+        code = {name: digest for closure in closures for name, digest in closure.items()}
+        meta = {**provenance(seconds), "code": code, **extra}
+        aside = write_aside(self.root, spec_record(members), meta, tables)
         sound = [folder for folder in self.folders() if folder.holds(list(kept.along), weights)]
         if {each for folder in sound for each in folder.ids} >= set(ids):
             shutil.rmtree(aside)  # another process was faster

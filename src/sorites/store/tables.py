@@ -34,8 +34,36 @@ def read_tables(folder: Path, parameters: dict[str, Any] | None = None) -> "dict
         return None
 
 
-def write_tables(folder: Path, frames: "dict[str, polars.DataFrame]", parameters: dict[str, Any]) -> None:
-    """Write a figure's tables; a damaged folder in their place is renamed first."""
+def read_about(folder: Path) -> dict[str, Any]:
+    """Read what is known about recorded tables.
+
+    Args:
+        folder: a folder of tables.
+
+    Returns:
+        The content of its about.json; empty where that cannot be read.
+    """
+    try:
+        about = json.loads((folder / "about.json").read_text())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return about if isinstance(about, dict) else {}
+
+
+def write_tables(
+    folder: Path, frames: "dict[str, polars.DataFrame]", parameters: dict[str, Any], code: str | None = None
+) -> None:
+    """Write the tables of a figure; the folder is whole or absent.
+
+    Args:
+        folder: where they are written. A folder of that name is renamed.
+        frames: the tables by name; the main one is `data`.
+        parameters: what they were measured with.
+        code: the digest of the code that measured them, where it is known.
+
+    Raises:
+        SpecError: where the folder cannot be written.
+    """
     try:
         with atomic_folder(folder) as draft:
             hashes = {}
@@ -45,6 +73,7 @@ def write_tables(folder: Path, frames: "dict[str, polars.DataFrame]", parameters
                 hashes[name] = hashlib.sha256(buffer.getvalue()).hexdigest()
                 (draft / f"{name}.parquet").write_bytes(buffer.getvalue())
             about = {"tables": list(frames), "parameters": parameters, "commit": commit(), "created": now()}
+            about |= {} if code is None else {"code": code}
             (draft / "about.json").write_text(json.dumps(about | {"sha256": hashes}, indent=1))
             if folder.exists():
                 folder.rename(folder.with_name(f"{folder.name}.damaged-{uuid.uuid4().hex[:8]}"))

@@ -17,8 +17,6 @@ from ..tasks import AbstractTask, Chain
 
 Objective = Callable[[AbstractModel, Chain, Key[Array, ""]], Float[Array, ""]]  # a mean over the chains
 Slope = tuple[Float[Array, ""], Any]  # the loss, and its gradient: a pytree shaped as the model's trainable arrays
-BLOCK = 16_384  # chains per block: larger batches are summed block by block, so memory stays flat
-NEAR = 4_096  # of what a CPU takes from a larger pool, so that its cache nearly holds a block (docs/history/speed.md)
 
 
 class Draw(NamedTuple):
@@ -64,12 +62,20 @@ class AbstractSource(eqx.Module):
 
 
 class Sampled(AbstractSource):
-    """A fresh batch at every step."""
+    """A fresh batch at every step.
+
+    Args:
+        batch: chains of a step.
+        block: most chains that are differentiated at once. A larger batch is summed block by block, each with its own
+            random key, so that memory stays flat.
+    """
 
     batch: int = eqx.field(static=True)  # B
+    block: int = eqx.field(static=True, kw_only=True, default=16_384)
 
     def __check_init__(self):
         require(self.batch >= 1, f"a batch holds at least one chain: batch={self.batch}; use 1 or more")
+        _require_block(self.block)
 
     @property
     def samples(self) -> int:
@@ -77,7 +83,7 @@ class Sampled(AbstractSource):
 
     @property
     def pieces(self) -> frozenset[int]:
-        return _pieces(self.batch, -(-self.batch // BLOCK))
+        return _pieces(self.batch, -(-self.batch // self.block))
 
     def chains(self, task, draw, key):
         return task.sample(draw.secret, key, self.batch)
@@ -87,7 +93,7 @@ class Sampled(AbstractSource):
             make, choose = jax.random.split(key)
             return descend(objective, model, task.sample(draw.secret, make, count), choose)
 
-        return _in_blocks(block, model, self.batch, draw.key, -(-self.batch // BLOCK))
+        return _in_blocks(block, model, self.batch, draw.key, -(-self.batch // self.block))
 
 
 def _in_blocks(block, model: AbstractModel, batch: int, key: Key[Array, ""], blocks: int) -> Slope:
@@ -108,6 +114,10 @@ def _in_blocks(block, model: AbstractModel, batch: int, key: Key[Array, ""], blo
     return total
 
 
+def _require_block(block: int) -> None:
+    require(block >= 1, f"a block holds at least one chain: block={block}; use 1 or more")
+
+
 def _pieces(batch: int, blocks: int) -> frozenset[int]:
     """What `_in_blocks` has in a block, and in the rest."""
     each = batch // blocks
@@ -121,16 +131,25 @@ def zero_slope(model: AbstractModel) -> Slope:
 
 
 class Pooled(AbstractSource):
-    """Batches drawn with replacement from a fixed pool of chains; batch = pool is full-batch descent."""
+    """Batches drawn with replacement from a fixed pool of chains; batch = pool is full-batch descent.
+
+    Args:
+        pool: chains of the pool.
+        batch: chains of a step.
+        block: most chains that are differentiated at once, where a batch has more than four blocks. It is then summed
+            in blocks of one size, if that takes fewer than twice as many.
+    """
 
     pool: int = eqx.field(static=True)
     batch: int = eqx.field(static=True)
+    block: int = eqx.field(static=True, kw_only=True, default=4_096)  # nearly fits a CPU's cache
 
     def __check_init__(self):
         require(
             1 <= self.batch <= self.pool,
             f"a batch comes out of the pool: batch={self.batch}, pool={self.pool}; use 1 <= batch <= pool",
         )
+        _require_block(self.block)
 
     @property
     def samples(self) -> int:
@@ -138,7 +157,7 @@ class Pooled(AbstractSource):
 
     @property
     def pieces(self) -> frozenset[int]:
-        return _pieces(self.batch, _blocks_of_a_pool(self.batch))
+        return _pieces(self.batch, _blocks_of_a_pool(self.batch, self.block))
 
     def prepare(self, task, secret, key, teacher):
         return task.sample(secret, key, self.pool)
@@ -157,15 +176,15 @@ class Pooled(AbstractSource):
             chains = jax.tree.map(lambda leaf: jax.lax.dynamic_slice_in_dim(leaf, first, count, axis=-1), pool)
             return descend(objective, model, chains, key)
 
-        return _in_blocks(block, model, self.batch, choose, _blocks_of_a_pool(self.batch))
+        return _in_blocks(block, model, self.batch, choose, _blocks_of_a_pool(self.batch, self.block))
 
 
-def _blocks_of_a_pool(batch: int) -> int:
-    """As many as memory asks for; of what does not fit into one, as many as a cache asks for, of one size if that takes
-    fewer than twice as many."""
-    if batch <= BLOCK or jax.default_backend() != "cpu":
-        return -(-batch // BLOCK)
-    least = -(-batch // NEAR)
+def _blocks_of_a_pool(batch: int, block: int) -> int:
+    """One, for a batch of at most four blocks; else the least number of equal blocks, if it is below twice the least
+    number of blocks."""
+    if batch <= 4 * block:
+        return 1
+    least = -(-batch // block)
     return next((blocks for blocks in range(least, 2 * least) if batch % blocks == 0), least)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..errors import SpecError, require
 from ..runtime import use_compilation_cache
-from ..store.source import installed
+from ..store.modules import installed
 from ..store.spec import modules_of
 from .work import Job, Outcome, verified, work
 

@@ -109,8 +109,11 @@ def record(name: str, size, folder: Path) -> None:
     import dataclasses
     import shutil
 
-    from ...store.source import PACKAGE
-    from ...store.tables import write_tables
+    from ...store.closure import PACKAGE
+    from ...store.origin import commit
+    from ...store.tables import read_about, write_tables
+    from ..registry import recording_code
+    from .figures import measure
     from .tables import frames_of
 
     parts: list[Columns] = []
@@ -122,7 +125,9 @@ def record(name: str, size, folder: Path) -> None:
             parts.append({key: stored[key] for key in stored.files})
     target = PACKAGE.parents[1] / "results" / "figures" / "atlas" / name
     shutil.rmtree(target, ignore_errors=True)  # the arms that it was made from are whole
-    write_tables(target, frames_of(joined(parts)), dataclasses.asdict(size))
+    trained_at = read_about(folder).get("commit", commit())
+    code = recording_code(measure, size, trained_at)
+    write_tables(target, frames_of(joined(parts)), dataclasses.asdict(size), code)
     if (folder / "about.json").exists():
         about = json.loads((target / "about.json").read_text()) | json.loads((folder / "about.json").read_text())
         (target / "about.json").write_text(json.dumps(about, indent=1) + "\n")

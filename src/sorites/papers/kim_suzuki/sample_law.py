@@ -19,6 +19,7 @@ from ...theory import tree_law
 from ...training import Lab
 
 BLOCK = 256  # samples per block; the grid counts blocks
+TOGETHER = 64  # seeds computed at once
 NEEDED = 0.9  # share of seeds that must answer every held-out chain
 
 
@@ -98,7 +99,7 @@ def _one_size(task: Boolean, chains: int, rate, blocks, seeds):
 
         return jax.lax.scan(grow, (jnp.zeros_like(model.weights), 0), blocks)[1]
 
-    return jax.lax.map(member, seeds) if jax.default_backend() == "cpu" else jax.vmap(member)(seeds)
+    return jax.lax.map(member, seeds, batch_size=TOGETHER)
 
 
 def smallest(size: SampleLaw, lab: Lab) -> np.ndarray:
