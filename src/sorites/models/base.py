@@ -61,6 +61,16 @@ class AbstractModel(eqx.Module):
         """The model of a new member; models that start from drawn weights draw them here."""
         return self
 
+    def for_gradient(self) -> "AbstractModel":
+        """Return the same model with kernels that only reverse mode can differentiate.
+
+        The engine uses it where it takes a gradient; user code never needs it.
+
+        Returns:
+            The model itself, unless it has such kernels.
+        """
+        return self
+
     def trainable(self) -> Any:
         """A filter: which leaves learn. An array that is a choice, not a weight, is excluded here."""
         return jax.tree.map(eqx.is_inexact_array, self)

@@ -11,9 +11,9 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..errors import require
+from ..fast import on_gpu
 from ..fields import numbers
 from ..models import AbstractModel, Positional
-from ..models.product import on_gpu
 from ..supervision import AbstractFilter, AbstractPrefix, Own, Shown, Written, inputs_only
 from ..tasks import Layout
 from .base import AbstractProbe, share
