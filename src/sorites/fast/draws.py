@@ -1,8 +1,8 @@
 """Random numbers with the bits of `jax.random`, drawn several times faster on a CPU and in fewer programs.
 
 On a CPU, JAX compiles the twenty rounds of Threefry as a loop with a pass over memory for every few rounds; here they
-are one pass. XLA would fuse that pass into every reader of the numbers and repeat it; a loop of one turn, whose count the
-compiler cannot know, prevents this.
+are one pass. XLA would fuse that pass into every reader of the numbers and repeat it; a loop of one turn, whose count
+the compiler cannot know, prevents this.
 """
 
 from collections.abc import Callable, Sequence
