@@ -4,14 +4,12 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 import pytest
 
 from sorites.errors import SpecError
 from sorites.models import open_gates
 from sorites.tasks import Parity
 from sorites.training import GD, RULES, Adam, AdamW, Clip, Decay, Frozen, Normalised, Quantised, Sign
-from sorites.training.rules import SMALL
 
 RATE = 0.3
 rng = np.random.default_rng(0)
@@ -61,32 +59,6 @@ PLAIN = [GD(RATE), Sign(RATE), Normalised(RATE), Adam(RATE), AdamW(RATE)]
 def first_update(rule, params, gradient):
     transformation = rule.transformation()
     return transformation.update(gradient, transformation.init(params), params)[0]
-
-
-@pytest.mark.parametrize("dtypes", [(jnp.float32,), (jnp.float32, jnp.bfloat16)], ids=["alike", "mixed"])
-def test_small_leaves_in_one_vector_are_adam_by_itself(dtypes):
-    """Beside a large leaf and one that is not trained; of mixed types every leaf is by itself."""
-    rate, keys = 0.3, iter(jax.random.split(jax.random.key(0), 9))
-    plain = optax.adam(jnp.float32(rate), b1=0.9, b2=0.999, eps=1e-8)
-    ours = Adam(rate).transformation()
-
-    def drawn():
-        small = [jax.random.normal(next(keys), (3, 2)).astype(dtypes[place % len(dtypes)]) for place in range(2)]
-        return {"small": small, "none": None, "large": jax.random.normal(next(keys), (SMALL + 1,))}
-
-    params, states = drawn(), []
-    states = [rule.init(params) for rule in (ours, plain)]
-    vectors = [leaf for leaf in jax.tree.leaves(states[0]) if leaf.shape == (12,)]
-    assert len(vectors) == (2 if len(dtypes) == 1 else 0)  # both moments
-    for _ in range(2):
-        slopes, found = drawn(), []
-        for place, rule in enumerate((ours, plain)):
-            update, states[place] = rule.update(slopes, states[place], params)
-            found.append(update)
-        assert jax.tree.structure(found[0]) == jax.tree.structure(found[1])
-        for mine, theirs in zip(*map(jax.tree.leaves, found), strict=True):
-            assert mine.dtype == theirs.dtype
-            np.testing.assert_allclose(np.asarray(mine, np.float32), np.asarray(theirs, np.float32), rtol=1e-6)
 
 
 def test_the_battery_covers_the_registry():

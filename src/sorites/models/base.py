@@ -39,13 +39,14 @@ class Defaults:
 
 
 class AbstractModel(eqx.Module):
-    """`eqx.filter_vmap` over the model makes the ensemble; a batch of chains has its own, often faster, form.
+    """A model reads one chain and predicts its thoughts. `jax.vmap` makes the batch, `eqx.filter_vmap` the ensemble.
 
-    A thought must not read itself or a later thought; a model in which it may says so (`sees_itself`). `causal`:
-    whether no thought can see a later position, shown or not. `chances`: whether what it says are chances, which
-    sampled thoughts need. `writes_soft`: whether it has `write_soft`, which writes a whole soft chain. `defaults`: what
-    trains it well where nobody says otherwise. `soon`: whether programs that are made in about half the time train it
-    nearly as fast, to the same weights.
+    Attributes:
+        defaults: a rate, a batch and steps that train it well.
+        causal: whether no thought can see a later position, shown or not.
+        chances: whether its predictions are probabilities, which sampled thoughts need.
+        sees_itself: whether a thought may read itself or a later thought; by default none does.
+        writes_soft: whether it has `write_soft`, which writes a whole soft chain.
     """
 
     defaults: ClassVar[Defaults] = Defaults(rate=0.1, batch=500, steps=200)
@@ -53,7 +54,6 @@ class AbstractModel(eqx.Module):
     chances: ClassVar[bool] = True
     sees_itself: ClassVar[bool] = False
     writes_soft: ClassVar[bool] = False
-    soon: ClassVar[bool] = False
 
     def refuses(self, layout: Layout, alphabet: Alphabet) -> str | None:
         """A sentence, where this model cannot read such chains."""
@@ -61,6 +61,16 @@ class AbstractModel(eqx.Module):
 
     def fresh(self, key: Key[Array, ""]) -> "AbstractModel":
         """The model of a new member; models that start from drawn weights draw them here."""
+        return self
+
+    def for_gradient(self) -> "AbstractModel":
+        """Return the same model with kernels that only reverse mode can differentiate.
+
+        The engine uses it where it takes a gradient; user code never needs it.
+
+        Returns:
+            The model itself, unless it has such kernels.
+        """
         return self
 
     def trainable(self) -> Any:

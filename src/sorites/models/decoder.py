@@ -15,10 +15,10 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from ..errors import require
-from ..tasks import AbstractTask, Alphabet, Chain, Layout, Lego, draws
+from ..fast import KERNELS, choose, draws
+from ..tasks import AbstractTask, Alphabet, Chain, Layout, Lego
 from ..tasks.lego import SLOTS, Vocabulary
 from .base import AbstractModel, Defaults, zeros
-from .product import product, pulled, scored
 from .said import Classes, Spoken
 
 Positions = Literal["none", "learned", "rope", "alibi"]
@@ -36,8 +36,10 @@ class DecoderSpec:
     positions: Positions = "none"
     longest: int = 400  # clauses, for learned positions
     slots: tuple[int, ...] = (0, 1, 2, 3, 4)  # read out; the first three of an answer are always blank
+    kernels: str = "auto"  # see `fast.choose`
 
     def __post_init__(self):
+        require(self.kernels in KERNELS, f"unknown kernels: kernels={self.kernels!r}; use 'auto' or 'reference'")
         kinds = ("none", "learned", "rope", "alibi")
         require(self.positions in kinds, f"positions are {', '.join(kinds)}: positions={self.positions!r}; use one")
         require(
@@ -70,7 +72,6 @@ class Decoder(AbstractModel):
     spec: DecoderSpec = eqx.field(static=True)
 
     defaults: ClassVar[Defaults] = Defaults(2e-3, 128, 600, 25, "adam", "cross-entropy")
-    soon: ClassVar[bool] = True
 
     def refuses(self, layout: Layout, alphabet: Alphabet) -> str | None:
         if layout.slots != SLOTS or layout.inputs != layout.thoughts + 1:
@@ -167,7 +168,7 @@ class Decoder(AbstractModel):
         return stream * jax.lax.rsqrt(jnp.mean(stream**2, axis=-1, keepdims=True) + 1e-6)
 
     def _heads(self, stream, weight, places, rotate: bool = True):
-        parts = product(stream, weight).reshape(*stream.shape[:-1], self.spec.heads, -1)
+        parts = choose(self.spec.kernels).product(stream, weight).reshape(*stream.shape[:-1], self.spec.heads, -1)
         parts = jnp.swapaxes(parts, -2, -3)  # heads before clauses: attention then needs no transposed copy
         return _rotated(parts, places) if rotate and self.spec.positions == "rope" else parts
 
@@ -183,8 +184,9 @@ class Decoder(AbstractModel):
         places: tuple[Int[Array, " query"], Int[Array, " clause"]],
     ) -> tuple[Float[Array, "*batch query spoken token"], Float[Array, "*batch head query clause"]]:
         """Logits of the next clause, and the attention that made them."""
+        forms = choose(self.spec.kernels)
         queries = self._heads(stream, self.query, places[0])
-        scores = scored(queries, keys) / math.sqrt(keys.shape[-1])
+        scores = forms.scores(queries, keys) / math.sqrt(keys.shape[-1])
         if self.spec.positions == "alibi":
             slopes = 2.0 ** (-8.0 * (jnp.arange(self.spec.heads) + 1) / self.spec.heads)
             distance = (places[0][:, None] - places[1][None]).astype(scores.dtype)
@@ -192,11 +194,11 @@ class Decoder(AbstractModel):
             scores = scores + jnp.expand_dims(bias, tuple(range(scores.ndim - 3)))
         hidden = jnp.expand_dims(seen, tuple(range(scores.ndim - 2)))
         attention = jax.nn.softmax(jnp.where(hidden, scores, -1e30), axis=-1)
-        found = jnp.swapaxes(pulled(attention, values), -2, -3)
-        stream = self.residual * stream + product(found.reshape(stream.shape), self.out)
+        found = jnp.swapaxes(forms.mixture(attention, values), -2, -3)
+        stream = self.residual * stream + forms.product(found.reshape(stream.shape), self.out)
         bias = jnp.expand_dims(self.up_bias, tuple(range(stream.ndim - 1)))
-        inner = jax.nn.relu(product(self._scaled(stream), self.up) + bias)
-        stream = self.residual * stream + product(inner, self.down)
+        inner = jax.nn.relu(forms.product(self._scaled(stream), self.up) + bias)
+        stream = self.residual * stream + forms.product(inner, self.down)
         return jnp.tensordot(self._scaled(stream), self.readout, 1), attention
 
     def __call__(
@@ -264,12 +266,16 @@ def decoder(
     positions: Positions = "none",
     longest: int = 400,
     slots: tuple[int, ...] = EVERY,
+    kernels: str = "auto",
 ) -> Decoder:
-    """A decoder for LEGO sentences; its weights are drawn per member by `fresh`."""
+    """A decoder for LEGO sentences; its weights are drawn per member by `fresh`.
+
+    kernels: "auto" for products with a fast gradient, "reference" for plain ones.
+    """
     require(isinstance(task, Lego), f"the decoder reads LEGO's clauses: task={type(task).__name__}; use Lego, or a gpt")
     assert isinstance(task, Lego)
     words = task.vocabulary
-    spec = DecoderSpec(words, token_width, width, heads, hidden, normalised, positions, longest, slots)
+    spec = DecoderSpec(words, token_width, width, heads, hidden, normalised, positions, longest, slots, kernels)
     shape = eqx.filter_eval_shape(lambda: drawn(spec, jax.random.key(0)))
     model = jax.tree.map(lambda leaf: zeros(leaf.shape, leaf.dtype) if hasattr(leaf, "shape") else leaf, shape)
     return eqx.tree_at(lambda model: model.residual, model, jnp.asarray(residual, jnp.float32))

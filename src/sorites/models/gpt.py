@@ -15,11 +15,12 @@ import numpy as np
 from jaxtyping import Array, Float, Key
 
 from ..errors import require
+from ..fast import KERNELS, choose
+from ..fast.choose import REVERSE_ONLY
 from ..tasks import AbstractTask, Alphabet, Chain, Layout
 from ..tasks.base import compiled
 from .base import AbstractModel, Defaults, Maps, zeros
-from .network import TYPES, Architecture, Network, network, wide, working_type
-from .network_reduced import embedded, reduced
+from .network import TYPES, Architecture, Network, embed, network, sum_type, working_type
 from .said import AbstractSaid, Classes, Odds
 
 SHORT = 4  # tokens up to which reading again costs less than keeping keys and values
@@ -30,6 +31,7 @@ class GPT(AbstractModel):
     pad: Float[Array, " width"]  # what a hidden thought embeds to
     alphabet: Alphabet = eqx.field(static=True)
     start: bool = eqx.field(static=True, default=True)
+    kernels: str = eqx.field(static=True, default="auto")  # see `fast.choose`
 
     causal: ClassVar[bool] = True
     defaults: ClassVar[Defaults] = Defaults(2e-3, 128, 600, 25, "adam", "cross-entropy")
@@ -48,7 +50,10 @@ class GPT(AbstractModel):
         net = self.net
         made = network(net.architecture, len(net.positions), key, len(net.tokens))
         pad = net.architecture.spread * jax.random.normal(jax.random.fold_in(key, 1), self.pad.shape)
-        return GPT(made, pad.astype(self.pad.dtype), self.alphabet, self.start)
+        return dataclasses.replace(self, net=made, pad=pad.astype(self.pad.dtype))
+
+    def for_gradient(self) -> "GPT":
+        return self if self.kernels == "reference" else dataclasses.replace(self, kernels=REVERSE_ONLY)
 
     def _sequence(self, chains: Chain) -> tuple[Array, Array | None]:
         """Token numbers and what is hidden, "batch position" (or "position"): everything but the last token."""
@@ -67,7 +72,7 @@ class GPT(AbstractModel):
         return layout.inputs * layout.slots - 1 + self.start
 
     def _said(self, logits: Float[Array, "*batch query vocab"], slots: int) -> AbstractSaid:
-        logits = logits.astype(wide(logits))
+        logits = logits.astype(sum_type(logits))
         if self.alphabet.signs:
             margin = logits[..., 0] - logits[..., 1]  # bit 0 is +1
             return Odds(margin.T.reshape(-1, slots, *margin.shape[:-1]))
@@ -76,26 +81,25 @@ class GPT(AbstractModel):
 
     def read(self, chain: Chain, depth: int | None = None, key=None) -> AbstractSaid:
         numbers, hidden = self._sequence(chain)
-        logits, _ = self.net.continued(embedded(self.net, self.pad, numbers, hidden), key)
+        logits, _ = self.net.continued(embed(self.net, self.pad, numbers, hidden), key)
         return self._said(logits[self.first_asked(chain.layout) :], chain.layout.slots)
 
     def read_batch(self, chains: Chain, depth: int | None = None, key=None) -> AbstractSaid:
-        if self.net.architecture.dropout and key is not None:  # the reductions are exact without it only
+        logits = choose(self.kernels).logits
+        if logits is None or (self.net.architecture.dropout and key is not None):
             return super().read_batch(chains, depth, key)
-        numbers, hidden = self._sequence(chains)
-        logits, _ = reduced(self.net, self.pad, numbers, hidden, self.first_asked(chains.layout), look=False)
-        return self._said(logits, chains.layout.slots)
+        return self._said(
+            logits(self.net, self.pad, *self._sequence(chains), self.first_asked(chains.layout)), chains.layout.slots
+        )
 
     @compiled
     def maps(self, chains: Chain) -> tuple[Float[Array, "batch head query source"], ...]:
         """Every layer's attention between all places of the sequence, inputs and start token included."""
-        numbers, hidden = self._sequence(chains)
-        return reduced(self.net, self.pad, numbers, hidden, 0)[1]  # pyright: ignore  # none is missing
+        return jax.vmap(self.net.continued)(embed(self.net, self.pad, *self._sequence(chains)))[1]
 
     def attend(self, chains: Chain) -> Maps:
         """A thought of several slots looks where its slots look on average."""
-        layout, numbers = chains.layout, self._sequence(chains)
-        _, maps = reduced(self.net, self.pad, *numbers, self.first_asked(layout))
+        layout, maps = chains.layout, self.maps(chains)
         end = layout.inputs * layout.slots
 
         def in_chain(attention: Array) -> Array:  # batch head query source -> head thought position batch
@@ -106,7 +110,7 @@ class GPT(AbstractModel):
             rows = rows.reshape(*rows.shape[:2], layout.thoughts, layout.slots, layout.positions, layout.slots)
             return jnp.moveaxis(rows.mean(axis=3).sum(axis=-1), 0, -1)
 
-        return tuple(map(in_chain, maps))  # pyright: ignore  # looked at, so none is missing
+        return tuple(map(in_chain, maps))
 
     def rounds(self, layout: Layout):
         return tuple((thought, thought + 1) for thought in range(layout.thoughts))  # each is read by the next
@@ -123,7 +127,7 @@ class GPT(AbstractModel):
         heads, compute = net.architecture.heads, working_type(net.architecture)
         numbers, _ = self._sequence(chains)
         (batch, length), prompt = numbers.shape, self.first_asked(layout) + 1
-        x, caches = embedded(net, self.pad, numbers[:, :prompt], None), []
+        x, caches = embed(net, self.pad, numbers[:, :prompt], None), []
 
         def parts_of(block, x):
             split = block.project(block.first(x), compute).reshape(batch, x.shape[1], 3, heads, -1)
@@ -131,7 +135,7 @@ class GPT(AbstractModel):
 
         def attended(block, x, query, keys, values, seen):
             scores = query @ keys.mT / np.sqrt(query.shape[-1]).astype(x.dtype)
-            attention = jax.nn.softmax(scores.astype(wide(x)), axis=-1, where=seen[None, None]).astype(x.dtype)
+            attention = jax.nn.softmax(scores.astype(sum_type(x)), axis=-1, where=seen[None, None]).astype(x.dtype)
             x = x + block.out(jnp.moveaxis(attention @ values, 1, 2).reshape(x.shape), compute)
             return x + block.feed_forward(x, compute)
 
@@ -177,13 +181,15 @@ def gpt(
     spread: float | None = None,
     start: bool | None = None,
     room: int | None = None,
+    kernels: str = "auto",
 ) -> GPT:
     """A GPT for a task; its weights are drawn per member by `fresh`.
 
     hidden: 4 x width by default. spread: of the initial weights, GPT-2's 0.02 rescaled from its width by default.
     start: a token between inputs and thoughts, by default for signs. room: places, by default as many as the task
-    needs.
+    needs. kernels: "auto" for fast forms, "reference" for the plain network under `jax.vmap`.
     """
+    require(kernels in KERNELS, f"unknown kernels: kernels={kernels!r}; use 'auto' or 'reference'")
     layout, alphabet = task.layout, task.alphabet
     architecture = Architecture(
         layers,
@@ -201,7 +207,7 @@ def gpt(
     shape = _shapes(architecture, room or need, alphabet.vocab)
     net = jax.tree.map(lambda leaf: zeros(leaf.shape, leaf.dtype) if hasattr(leaf, "shape") else leaf, shape)
     net = dataclasses.replace(net, architecture=architecture)  # whose numbers may be of other types than equal ones
-    return GPT(net, zeros(width, TYPES[weights]), alphabet, start)
+    return GPT(net, zeros(width, TYPES[weights]), alphabet, start, kernels)
 
 
 @functools.cache

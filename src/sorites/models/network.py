@@ -6,17 +6,15 @@ Axes: position, width (residual stream), hidden (feed-forward), head, dim (of a 
 """
 
 import dataclasses
-from collections.abc import Callable
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, Key
+from jaxtyping import Array, Bool, Float, Int, Key, Num
 
 from ..errors import require
-from ..tasks import draws
-from .product import on_gpu, product
+from ..fast import draws
 
 EPSILON = 1e-5  # of every layer norm
 TYPES = {"float32": jnp.float32, "bfloat16": jnp.bfloat16}
@@ -62,52 +60,23 @@ def released_code(layers: int, heads: int) -> Architecture:
 PRESETS = {"paper text": paper_text, "released code": released_code}
 
 
-class Standard(eqx.Module):
-    """Every row with mean 0 and variance 1; sums are in float32."""
-
-    def __call__(self, x: Float[Array, "*rows width"]) -> Float[Array, "*rows width"]:
-        return standard(x).astype(x.dtype)
-
-
-def standard(x: Float[Array, "*rows width"], keep: Callable = lambda sums: sums) -> Float[Array, "*rows width"]:
-    """`keep`: what is done with the sums before they are used."""
-    rows = x.astype(wide(x))
-    centred = rows - keep(rows.mean(axis=-1, keepdims=True))
-    return centred * jax.lax.rsqrt(keep(jnp.mean(centred**2, axis=-1, keepdims=True)) + EPSILON)
-
-
-@jax.custom_vjp
-def parted(sums: Array) -> Array:
-    """The sums; under a vmap, which in the reductions is that of members, behind a barrier. Around a norm with their
-    axis a GPU's compiler else looks for tiles: half of the compilation of a net of one layer (docs/history). Alone the
-    barrier makes it slower. Slopes are taken backwards and once: `jax.jvp` is refused here."""
-    return _parted(sums)
-
-
-@jax.custom_batching.custom_vmap
-def _parted(sums: Array) -> Array:
-    return sums
-
-
-@_parted.def_vmap
-def _parted_members(_, batched, sums: Array):
-    return jax.lax.optimization_barrier(sums), batched[0]
-
-
-parted.defvjp(lambda sums: (_parted(sums), None), lambda _, slope: (_parted(slope),))
-
-
 class Norm(eqx.Module):
     scale: Float[Array, " width"]
     shift: Float[Array, " width"]
 
     def __call__(self, x: Float[Array, "*rows width"]) -> Float[Array, "*rows width"]:
-        rows = standard(x, parted) if on_gpu() else standard(x)
-        return (rows * along(self.scale, x) + along(self.shift, x)).astype(x.dtype)
+        return (standardize(x) * align(self.scale, x) + align(self.shift, x)).astype(x.dtype)
 
 
-def along(vector: Float[Array, " last"], rows: Float[Array, "*rows _"]) -> Float[Array, "*ones last"]:
-    """The vector with as many axes as the rows, for the tests raise on silent rank promotion."""
+def standardize(x: Float[Array, "*rows width"]) -> Float[Array, "*rows width"]:
+    """Give every row mean 0 and variance 1; sums are in float32 or wider."""
+    rows = x.astype(sum_type(x))
+    centred = rows - rows.mean(axis=-1, keepdims=True)
+    return centred * jax.lax.rsqrt(jnp.mean(centred**2, axis=-1, keepdims=True) + EPSILON)
+
+
+def align(vector: Float[Array, " last"], rows: Float[Array, "*rows _"]) -> Float[Array, "*ones last"]:
+    """Give the vector as many axes as the rows; the tests raise on silent rank promotion."""
     return vector.reshape((1,) * (rows.ndim - 1) + vector.shape)
 
 
@@ -116,12 +85,9 @@ class Linear(eqx.Module):
     bias: Float[Array, " target"]
 
     def __call__(self, x: Float[Array, "*rows source"], compute=None) -> Float[Array, "*rows target"]:
-        return product(x, self.weight, compute) + along(self.bias, x).astype(x.dtype)
-
-
-def between(x: Array, compute=None) -> Array:
-    """The residual stream on its way to another layer: in the precision of products; sums over it are in float32."""
-    return x if compute is None else x.astype(compute)
+        """Multiply in the type `compute`, None for that of x."""
+        kind = compute or x.dtype
+        return (x.astype(kind) @ self.weight.astype(kind)).astype(x.dtype) + align(self.bias, x).astype(x.dtype)
 
 
 def tanh_gelu(x: Array) -> Array:
@@ -129,17 +95,15 @@ def tanh_gelu(x: Array) -> Array:
 
 
 class Block(eqx.Module):
-    first: Norm | Standard
+    first: Norm
     project: Linear  # queries, keys and values, in that order
     out: Linear
-    second: Norm | Standard
+    second: Norm
     up: Linear
     down: Linear
 
-    def feed_forward(
-        self, x: Float[Array, "*rows width"], compute=None, bend: Callable = tanh_gelu
-    ) -> Float[Array, "*rows width"]:
-        return self.down(bend(self.up(self.second(x), compute)), compute)
+    def feed_forward(self, x: Float[Array, "*rows width"], compute=None) -> Float[Array, "*rows width"]:
+        return self.down(tanh_gelu(self.up(self.second(x), compute)), compute)
 
 
 class Network(eqx.Module):
@@ -166,13 +130,31 @@ class Network(eqx.Module):
             split = block.project(block.first(x), compute).reshape(length, 3, heads, -1)
             query, key_, value = split[:, 0], split[:, 1], split[:, 2]
             scores = jnp.einsum("qhd,jhd->hqj", query, key_) / np.sqrt(query.shape[-1]).astype(x.dtype)
-            attention = jax.nn.softmax(scores.astype(wide(x)), axis=-1, where=causal[None]).astype(x.dtype)
+            attention = jax.nn.softmax(scores.astype(sum_type(x)), axis=-1, where=causal[None]).astype(x.dtype)
             maps.append(attention)
             mixed = jnp.einsum("hqj,jhd->qhd", drop(attention), value).reshape(length, -1)
             x = x + drop(block.out(mixed, compute))
-            x = between(x, compute) if number < last else x
+            x = x if compute is None or number == last else x.astype(compute)  # the stream between layers
             x = x + drop(block.feed_forward(x, compute))
         return self.final(x.astype(self.tokens.dtype)) @ self.tokens.T, tuple(maps)
+
+
+def embed(
+    net: Network,
+    pad: Float[Array, " width"],
+    numbers: Num[Array, "*batch position"],
+    hidden: Bool[Array, "*batch position"] | None,
+) -> Float[Array, "*batch position width"]:
+    """Return the residual stream before the first block. Hidden positions hold the pad; soft bits, which are floats,
+    hold a mixture of the two tokens."""
+    if jnp.issubdtype(numbers.dtype, jnp.integer):
+        x = net.tokens[numbers]
+    else:
+        bits = numbers[..., None].astype(net.tokens.dtype)
+        first, second = (align(row, bits) for row in net.tokens)
+        x = (1 - bits) * first + bits * second
+    x = x if hidden is None else jnp.where(hidden[..., None], align(pad, x), x)
+    return x + jnp.expand_dims(net.positions[: numbers.shape[-1]], tuple(range(x.ndim - 2)))
 
 
 class Dropout:
@@ -188,8 +170,8 @@ class Dropout:
         return jnp.where(kept, x / (1 - self.rate), 0).astype(x.dtype)
 
 
-def wide(x: Array):
-    """At least float32: where sums need it."""
+def sum_type(x: Array):
+    """The type in which sums over x are taken: float32 or wider."""
     return jnp.promote_types(x.dtype, jnp.float32)
 
 

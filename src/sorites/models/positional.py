@@ -92,8 +92,9 @@ class Positional(AbstractModel):
         `gates` multiply the thoughts as they are written.
         """
         scores, start = self.full_attention(), self.layout.inputs
-        gates = jnp.ones(len(scores), scores.dtype) if gates is None else gates
-        return _written(self.link, self.rounds(self.layout), scores[:, start:], scores[:, :start] @ inputs, gates)
+        weights = scores[:, start:] if gates is None else scores[:, start:] * gates[None]
+        z = _scores_of_thoughts(self.link, self.rounds(self.layout), weights, scores[:, :start] @ inputs)
+        return self.link(z) if gates is None else gates[:, None] * self.link(z)
 
     def rounds(self, layout: Layout) -> Rounds:
         """Ranges of thoughts that do not read each other: levels under a level mask, single ones under a causal one."""
@@ -105,40 +106,48 @@ class Positional(AbstractModel):
         return tuple(itertools.pairwise([*bounds, len(inner)]))
 
 
-@functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1))
-def _written(
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1))
+def _scores_of_thoughts(
     link: AbstractLink,
     rounds: Rounds,
-    scores: Float[Array, "thought thought"],
+    weights: Float[Array, "thought thought"],
     means: Float[Array, "thought batch"],
-    gates: Float[Array, " thought"],
 ) -> Float[Array, "thought batch"]:
-    """The thoughts t with t_m = gate_m phi(means_m + sum_j scores_mj t_j), round by round."""
-    return _forward(link, rounds, scores, means, gates)[0]
+    """The z with z_m = means_m + sum_j weights_mj phi(z_j), round by round."""
+
+    def step(first, width, state):
+        z, values = state
+        here = _rows(means, first, width) + _rows(weights, first, width) @ values
+        return _put(z, here, first), _put(values, link(here), first)
+
+    return _each(rounds, step, (jnp.zeros_like(means), jnp.zeros_like(means)))[0]
 
 
-def _forward(link, rounds, scores, means, gates):
-    def write(first, width, state):
-        thoughts, slopes = state
-        z = _rows(means, first, width) + _rows(scores, first, width) @ thoughts
-        value, slope = jax.jvp(link, (z,), (jnp.ones_like(z),))
-        gate = _rows(gates[:, None], first, width)
-        return _put(thoughts, gate * value, first), _put(slopes, gate * slope, first)
+@_scores_of_thoughts.defjvp
+def _tangent(link, rounds, primals, tangents):
+    """dz = source + weights (phi'(z) dz): a triangular system, solved by the same rounds."""
+    (weights, means), (d_weights, d_means) = primals, tangents
+    z = _scores_of_thoughts(link, rounds, weights, means)
+    values, slopes = jax.jvp(link, (z,), (jnp.ones_like(z),))
 
-    thoughts, slopes = _each(rounds, write, (jnp.zeros_like(means), jnp.zeros_like(means)))
-    return thoughts, (scores, gates, thoughts, slopes)
+    def forward(_, source):
+        def step(first, width, state):
+            found, moved = state
+            here = _rows(source, first, width) + _rows(weights, first, width) @ moved
+            return _put(found, here, first), _put(moved, _rows(slopes, first, width) * here, first)
 
+        return _each(rounds, step, (jnp.zeros_like(source), jnp.zeros_like(source)))[0]
 
-def _backward(link, rounds, kept, wanted):
-    """Errors travel back through the same rounds; the scores then take one product over the batch."""
-    scores, gates, thoughts, slopes = kept
+    def backward(_, source):
+        def step(first, width, found):
+            here = _rows(weights.T, first, width) @ found
+            return _put(found, _rows(source, first, width) + _rows(slopes, first, width) * here, first)
 
-    def blame(first, width, errors):
-        total = _rows(wanted, first, width) + _rows(scores.T, first, width) @ errors
-        return _put(errors, _rows(slopes, first, width) * total, first)
+        return _each(rounds[::-1], step, jnp.zeros_like(source))
 
-    errors = _each(rounds[::-1], blame, jnp.zeros_like(wanted))  # of z
-    return errors @ thoughts.T, errors, jnp.zeros_like(gates)  # a gate is a constant
+    return z, jax.lax.custom_linear_solve(
+        lambda z: z - weights @ (slopes * z), d_means + d_weights @ values, forward, backward
+    )
 
 
 def _each(rounds: Rounds, step, state):
@@ -157,9 +166,6 @@ def _rows(matrix, first, width):
 
 def _put(matrix, rows, first):
     return jax.lax.dynamic_update_slice_in_dim(matrix, rows, first, axis=0)
-
-
-_written.defvjp(_forward, _backward)
 
 
 def positional(

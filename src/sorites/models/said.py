@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key, Num
 
 from ..errors import SpecError
-from ..tasks import draws
+from ..fast import draws
 
 Tokens = Num[Array, "thought slot *batch"]
 Means = Float[Array, "thought slot *batch"]

@@ -32,7 +32,7 @@ class Draw(NamedTuple):
 def descend(objective: Objective, model: AbstractModel, chains: Chain, key: Key[Array, ""]) -> Slope:
     """The one place that differentiates an objective on chains."""
     wanted, still = eqx.partition(model, model.trainable())
-    return jax.value_and_grad(lambda part: objective(eqx.combine(part, still), chains, key))(wanted)
+    return jax.value_and_grad(lambda part: objective(eqx.combine(part, still).for_gradient(), chains, key))(wanted)
 
 
 class AbstractSource(eqx.Module):

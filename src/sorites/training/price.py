@@ -3,7 +3,7 @@
 Floating-point operations are those of the matrix products in the traced training step, backward pass and loops
 included: of the program that runs, not of a literal transformer; as a CPU would run it, for a price is the same
 everywhere: what is inside a GPU's kernel is not seen, nor are the slopes of attention with few queries, which a CPU
-takes as sums of outer products (`models/product.py`). Evaluations are not counted.
+takes as sums of outer products (`fast/products.py`). Evaluations are not counted.
 """
 
 import math

@@ -31,45 +31,6 @@ class AbstractRule(eqx.Module):
     def transformation(self) -> optax.GradientTransformation: ...
 
 
-SMALL = 4096  # numbers
-
-
-def packed(rule: optax.GradientTransformation) -> optax.GradientTransformation:
-    """The same rule, which takes every number by itself, with all small leaves as one vector: they are many, and each
-    would be programs of its own."""
-
-    def packing(tree):
-        leaves, structure = jax.tree.flatten(tree)
-        small = [place for place, leaf in enumerate(leaves) if leaf.size <= SMALL]
-        if len({leaves[place].dtype for place in small}) != 1 or len(small) == 1:
-            small = []
-        large = [place for place in range(len(leaves)) if place not in small]
-
-        def pack(tree):
-            leaves = jax.tree.leaves(tree)
-            vector = [jnp.concatenate([leaves[place].ravel() for place in small])] if small else []
-            return vector, [leaves[place] for place in large]
-
-        def unpack(parts):
-            ends = np.cumsum([leaves[place].size for place in small])[:-1].tolist()
-            vectors = jnp.split(parts[0][0], ends) if small else []
-            found = dict(zip(large, parts[1], strict=True))
-            found |= {place: vector.reshape(leaves[place].shape) for place, vector in zip(small, vectors, strict=True)}
-            return jax.tree.unflatten(structure, [found[place] for place in range(len(leaves))])
-
-        return pack, unpack
-
-    def init(params):
-        return rule.init(packing(params)[0](params))
-
-    def update(updates, state, params=None):
-        pack, unpack = packing(updates)
-        updates, state = rule.update(pack(updates), state, None if params is None else pack(params))
-        return unpack(updates), state
-
-    return optax.GradientTransformation(init, update)
-
-
 class GD(AbstractRule):
     """w <- w - rate * gradient."""
 
@@ -120,7 +81,7 @@ class Adam(AbstractRule):
 
     def transformation(self):
         scaled = optax.scale_by_adam(b1=self.momentum, b2=self.memory, eps=1e-8)
-        return packed(optax.chain(scaled, optax.scale_by_learning_rate(jnp.asarray(self.rate))))
+        return optax.chain(scaled, optax.scale_by_learning_rate(jnp.asarray(self.rate)))
 
 
 class AdamW(AbstractRule):

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from sorites.tasks.draws import normals, uniform
+from sorites.fast.draws import normals, uniform
 
 
 @pytest.mark.parametrize("shape", [(), (5,), (3, 1, 7), (2, 1000)])
