@@ -3,7 +3,7 @@
 `choose` is the only place that decides which form a model uses.
 """
 
-from .choose import KERNELS as KERNELS
-from .choose import Forms as Forms
-from .choose import choose as choose
 from .device import on_gpu as on_gpu
+from .kernels import KERNELS as KERNELS
+from .kernels import Forms as Forms
+from .kernels import choose as choose

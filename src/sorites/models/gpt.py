@@ -16,7 +16,7 @@ from jaxtyping import Array, Float, Key
 
 from ..errors import require
 from ..fast import KERNELS, choose
-from ..fast.choose import REVERSE_ONLY
+from ..fast.kernels import REVERSE_ONLY
 from ..tasks import AbstractTask, Alphabet, Chain, Layout
 from ..tasks.base import compiled
 from .base import AbstractModel, Defaults, Maps, zeros
