@@ -32,6 +32,8 @@ class Seen(NamedTuple):
 
 
 class Closure(NamedTuple):
+    """An import closure, and what tells whether it still holds."""
+
     digests: dict[str, str]
     files: tuple[tuple[str, Path], ...]
     missing: tuple[str, ...]  # modules that were imported and not found
