@@ -21,7 +21,7 @@ from ..aside import aside
 from ..papers import registry
 
 PACKAGE = Path(__file__).parents[1]
-CORE = ("theory", "statistics", "tasks", "models", "supervision", "probes", "training")  # as store.source, without jax
+CORE = ("theory", "statistics", "tasks", "models", "supervision", "probes", "training")
 CELLS = ("errors.py", "report/cells.py", "results/cells.json", "../../results/cells.json")  # where results may lie
 PAPERS = ("claims", "figures", "papers")  # lists that every paper announced can change, and any file here
 ELSEWHERE = ("site-packages", "dist-packages")
