@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from sorites.cli import index
-from sorites.store import source
 
 ROOT = Path(__file__).parents[2]
 WORDS = "from sorites.cli.main import main; main(['list', *sys.argv[1:], '--json', '-'])"
@@ -135,7 +134,3 @@ def test_a_cache_that_cannot_be_written_costs_time_alone(counted, tmp_path, monk
     _, made, rows = counted
     assert rows("claims") == rows("claims") == [("a", 1.5, None)]
     assert len(made) == 2
-
-
-def test_the_numeric_core_is_the_stores():
-    assert index.CORE == source.CORE

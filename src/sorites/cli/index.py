@@ -21,7 +21,7 @@ from ..atomic import atomic_write
 from ..papers import registry
 
 PACKAGE = Path(__file__).parents[1]
-CORE = ("theory", "statistics", "tasks", "models", "supervision", "probes", "training")  # edits change the list
+CORE = ("theory", "statistics", "tasks", "models", "supervision", "probes", "training")
 CELLS = ("errors.py", "report/cells.py", "results/cells.json", "../../results/cells.json")  # where results may lie
 PAPERS = ("claims", "figures", "papers")  # lists that every paper announced can change, and any file here
 ELSEWHERE = ("site-packages", "dist-packages")

@@ -3,7 +3,8 @@
 A module counts by its syntax tree, so comments, docstrings and layout change nothing. A name that is imported through
 a package counts where it is defined; of the package itself only statements count that act when it is imported. An
 installed package counts by its version, and only where code outside the core of sorites imports it: meta.json records
-the versions of JAX and of the other libraries of the core.
+the versions of JAX and of the other libraries of the core. The package of a class or function of the run itself counts
+by its source, installed or not.
 """
 
 import hashlib
@@ -32,6 +33,8 @@ class Seen(NamedTuple):
 
 
 class Closure(NamedTuple):
+    """An import closure, and what tells whether it still holds."""
+
     digests: dict[str, str]
     files: tuple[tuple[str, Path], ...]
     missing: tuple[str, ...]  # modules that were imported and not found
@@ -93,6 +96,7 @@ class _Walk:
 
     def __init__(self, own: frozenset[str]):
         self.own = own
+        self.followed = {PACKAGE.name, *(name.split(".")[0] for name in own)}  # by their source, installed or not
         self.ahead: list[tuple[Import, bool]] = []
         self.done: set[Import] = set()
         self.digests: dict[str, str] = {}
@@ -112,7 +116,7 @@ class _Walk:
             return
         if root == PACKAGE.name and rest and rest[0] in APART:
             return
-        if root != PACKAGE.name and (from_core or is_installed(root)):
+        if root not in self.followed and (from_core or is_installed(root)):
             if not from_core:
                 self.digests[root] = version_of(root)
             return
