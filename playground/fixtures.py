@@ -19,7 +19,9 @@ import jax.numpy as jnp
 import numpy as np
 import recorded  # beside this file
 
-from sorites.models import gated, policy_for, positional
+from sorites.models import policy_for
+from sorites.models.gated import gated
+from sorites.models.positional import positional
 from sorites.models.routing import rollout, uniform
 from sorites.papers.lego.setting import Theory
 from sorites.supervision import (

@@ -26,7 +26,7 @@ if os.environ.get("SHAPES") != "unchecked":
 
 import pytest
 
-from sorites.models import gated
+from sorites.models.gated import gated
 from sorites.runtime import collect_garbage_rarely, use_compilation_cache
 from sorites.supervision import Sampled
 from sorites.tasks import Parity

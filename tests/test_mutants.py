@@ -8,7 +8,7 @@ import numpy as np
 import optax
 import pytest
 
-from sorites.models import positional
+from sorites.models.positional import positional
 from sorites.models.said import Signs
 from sorites.statistics import log_log_slope, mean_interval
 from sorites.supervision import Clipped, PolicyGradient, Pooled, credit, teacher_forcing

@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 
 from sorites.errors import SpecError
-from sorites.models import Classes, positional
+from sorites.models import Classes
+from sorites.models.positional import positional
 from sorites.models.routing import uniform
 from sorites.models.srelu import SReLU
 from sorites.papers.lego.setting import Theory

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sorites.models import positional
+from sorites.models.positional import positional
 from sorites.store import compaction
 from sorites.store.folder import Folder
 from sorites.store.frames import history_bytes, history_from, members_bytes, shapes

@@ -10,8 +10,9 @@ from typing import Any
 _HOMES = {
     "errors": "SpecError",
     "tasks": "AbstractTask Action Alphabet Boolean Chain Composition Gate Layout Lego Parity Sequences action_named",
-    "models": "GPT MODELS AbstractModel AbstractSaid Classes Decoder Defaults Odds Signs decoder gated gpt open_gates "
-    "perceptron policy_for positional reader sparse",
+    "models": "GPT MODELS AbstractModel AbstractSaid Classes Decoder Defaults Odds Signs policy_for",
+    **{f"models.{name}": name for name in ("decoder", "gated", "gpt", "open_gates", "perceptron", "positional")},
+    **{f"models.{name}": name for name in ("reader", "sparse")},
     "models.gpt_huggingface": "from_hf to_hf",
     "supervision": "AbstractSignal AbstractSource Clipped CrossEntropy ExactReward ExpectedReward FromPrefix Hinge "
     "OnePass Own Passes PolicyGradient Pooled Repeated Rewritten Sampled Shown Squared Supervision Truth credit direct "

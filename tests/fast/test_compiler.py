@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 from sorites.fast import compiler
-from sorites.models import decoder, gpt, positional
+from sorites.models.decoder import decoder
+from sorites.models.gpt import gpt
+from sorites.models.positional import positional
 from sorites.probes import Loss, Outcome
 from sorites.runtime.process import OURS, fast_compile_flags, has_accelerator
 from sorites.supervision import Sampled, teacher_forcing
@@ -103,7 +105,7 @@ from sorites.runtime import configure
 if sys.argv[1] == "command line":
     configure()
 import hashlib, jax, numpy as np
-from sorites.models import gated
+from sorites.models.gated import gated
 from sorites.supervision import Sampled, teacher_forcing
 from sorites.tasks import Parity
 from sorites.training import AdamW, Evaluation, Run, stages, train

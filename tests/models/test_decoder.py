@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from sorites.errors import SpecError
-from sorites.models import AbstractModel, Classes, decoder
-from sorites.models.decoder import DecoderSpec
+from sorites.models import AbstractModel, Classes
+from sorites.models.decoder import DecoderSpec, decoder
 from sorites.models.said import Spoken, first_largest
 from sorites.supervision import CrossEntropy, teacher_forcing
 from sorites.tasks import Lego, Parity, Vocabulary

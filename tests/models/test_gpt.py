@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from sorites.errors import SpecError
-from sorites.models import AbstractModel, Classes, Odds, gpt
+from sorites.models import AbstractModel, Classes, Odds
+from sorites.models.gpt import gpt
 from sorites.tasks import Composition, Lego, Parity, Sequences
 
 TASKS = {

@@ -11,7 +11,8 @@ import pytest
 
 from sorites.cli.main import main
 from sorites.errors import SpecError
-from sorites.models import gated, gpt
+from sorites.models.gated import gated
+from sorites.models.gpt import gpt
 from sorites.models.gpt_huggingface import from_hf, to_hf
 from sorites.store import Store
 from sorites.tasks import Boolean, Composition, Lego, Parity

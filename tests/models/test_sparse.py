@@ -6,7 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from sorites.models import AbstractModel, sparse
+from sorites.models import AbstractModel
+from sorites.models.sparse import sparse
 from sorites.models.sparse_block import LiteralBlock, SparseBlock, gradient
 from sorites.probes import Loss, Outcome
 from sorites.supervision import Hinge, Sampled, teacher_forcing

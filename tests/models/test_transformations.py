@@ -7,7 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from sorites.models import decoder, gated, gpt, perceptron, positional
+from sorites.models.decoder import decoder
+from sorites.models.gated import gated
+from sorites.models.gpt import gpt
+from sorites.models.perceptron import perceptron
+from sorites.models.positional import positional
 from sorites.tasks import Lego, Parity
 from sorites.theory.precision import in_float64
 

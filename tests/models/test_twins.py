@@ -7,7 +7,11 @@ import numpy as np
 import pytest
 
 from sorites.errors import SpecError
-from sorites.models import MODELS, AbstractModel, block, gated, open_gates, positional, reader
+from sorites.models import MODELS, AbstractModel, block
+from sorites.models.gated import gated
+from sorites.models.open_gates import open_gates
+from sorites.models.positional import positional
+from sorites.models.reader import reader
 from sorites.tasks import Boolean, Chain, Parity
 
 TASK = Parity(8, 4)

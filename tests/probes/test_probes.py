@@ -6,7 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from sorites.models import gated, positional
+from sorites.models.gated import gated
+from sorites.models.positional import positional
 from sorites.probes import (
     ChildMass,
     Enough,

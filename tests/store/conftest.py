@@ -5,7 +5,7 @@ import shutil
 import numpy as np
 import pytest
 
-from sorites.models import gated
+from sorites.models.gated import gated
 from sorites.store import Store
 from sorites.supervision import Sampled, teacher_forcing
 from sorites.tasks import Parity

@@ -8,7 +8,8 @@ import jax
 import pytest
 
 from sorites.errors import SpecError
-from sorites.models import MODELS, AbstractModel, positional
+from sorites.models import MODELS, AbstractModel
+from sorites.models.positional import positional
 from sorites.store import Store, describe
 from sorites.store.rebuild import rebuild
 from sorites.store.spec import large_arrays

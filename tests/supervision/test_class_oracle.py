@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from sorites.errors import SpecError
-from sorites.models import positional
 from sorites.models.perceptron import perceptron
+from sorites.models.positional import positional
 from sorites.probes import Loss
 from sorites.supervision import Own, Squared, Supervision, Truth, direct, teacher_forcing
 from sorites.supervision.class_oracle import ClassOracle, class_chains, mean_chains

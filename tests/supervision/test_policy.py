@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from sorites.errors import SpecError
-from sorites.models import AbstractModel, policy_for, positional
+from sorites.models import AbstractModel, policy_for
+from sorites.models.positional import positional
 from sorites.supervision import (
     Blocks,
     CountChain,

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from sorites.errors import SpecError
-from sorites.models import Classes, Signs, gated, positional
+from sorites.models import Classes, Signs
+from sorites.models.gated import gated
+from sorites.models.positional import positional
 from sorites.supervision import Own, Shown, direct, inputs_only, teacher_forcing, without
 from sorites.tasks import Chain
 

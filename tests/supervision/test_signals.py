@@ -8,7 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from sorites.models import Classes, Odds, Signs, positional
+from sorites.models import Classes, Odds, Signs
+from sorites.models.positional import positional
 from sorites.supervision import (
     CrossEntropy,
     ExpectedReward,

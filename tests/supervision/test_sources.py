@@ -10,7 +10,8 @@ import pytest
 
 import sorites
 from sorites.errors import SpecError
-from sorites.models import gated, positional
+from sorites.models.gated import gated
+from sorites.models.positional import positional
 from sorites.store import describe, member_id
 from sorites.supervision import Draw, Enumerated, Noisy, Pooled, Sampled, sources, teacher_forcing
 from sorites.tasks import AbstractTask, Parity

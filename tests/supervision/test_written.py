@@ -7,7 +7,10 @@ import numpy as np
 import pytest
 
 from sorites.errors import SpecError
-from sorites.models import QuadraticLinear, gated, positional, requ
+from sorites.models import QuadraticLinear
+from sorites.models.gated import gated
+from sorites.models.positional import positional
+from sorites.models.requ import requ
 from sorites.supervision import Draw, Own, Pooled, Scores, Squared, Strings, Supervision, Truth, Written
 from sorites.tasks import Parity
 from sorites.theory.precision import in_float64

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from sorites.errors import SpecError
-from sorites.models import positional
+from sorites.models.positional import positional
 from sorites.supervision import teacher_forcing
 from sorites.tasks import Parity
 from sorites.theory import class_signal, krawtchouk

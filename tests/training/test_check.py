@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from sorites.errors import SpecError
-from sorites.models import gpt, positional
+from sorites.models.gpt import gpt
+from sorites.models.positional import positional
 from sorites.probes import AbstractProbe, Outcome
 from sorites.supervision import (
     Blocks,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sorites.errors import SpecError
-from sorites.models import gated
+from sorites.models.gated import gated
 from sorites.supervision import Sampled
 from sorites.training import AdamW, Checkpoint, Run, log_icot, stages, train
 

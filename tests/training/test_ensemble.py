@@ -10,7 +10,8 @@ import pytest
 
 from sorites.errors import SpecError
 from sorites.fast import compiler
-from sorites.models import gated, open_gates
+from sorites.models.gated import gated
+from sorites.models.open_gates import open_gates
 from sorites.papers.wen.experiments import FreshData
 from sorites.probes import Loss, Outcome
 from sorites.supervision import Pooled, Sampled, teacher_forcing

@@ -16,7 +16,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from sorites.models import decoder, gpt
+from sorites.models.decoder import decoder
+from sorites.models.gpt import gpt
 from sorites.papers.kim_suzuki.published import LESSONS, Published
 from sorites.papers.kim_suzuki.theorems import LogSteps, OneStep
 from sorites.papers.log_icot.experiments import AdamExperiment, AlgorithmOne

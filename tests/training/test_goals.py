@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 
 from sorites.errors import SpecError
-from sorites.models import AbstractModel, Odds, gated, gpt, perceptron, positional
+from sorites.models import AbstractModel, Odds
+from sorites.models.gated import gated
+from sorites.models.gpt import gpt
+from sorites.models.perceptron import perceptron
+from sorites.models.positional import positional
 from sorites.probes import ChildMass, Elsewhere, Loss, Outcome
 from sorites.supervision import (
     Clipped,

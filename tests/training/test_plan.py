@@ -7,7 +7,7 @@ import jax
 import numpy as np
 import pytest
 
-from sorites.models import gated
+from sorites.models.gated import gated
 from sorites.probes import AbstractProbe, Elsewhere, Loss, Outcome
 from sorites.supervision import Pooled, Sampled
 from sorites.tasks import Parity

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sorites.errors import SpecError
-from sorites.models import open_gates
+from sorites.models.open_gates import open_gates
 from sorites.tasks import Parity
 from sorites.training import GD, RULES, Adam, AdamW, Clip, Decay, Frozen, Normalised, Quantised, Sign
 

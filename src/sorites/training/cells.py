@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from ..errors import SpecError, require
-from ..models import MODELS, AbstractModel, gpt, policy_for
+from ..models import MODELS, AbstractModel, policy_for
+from ..models.gpt import gpt
 from ..probes import ChildMass, Elsewhere, Loss, Outcome
 from ..supervision import (
     SIGNALS,

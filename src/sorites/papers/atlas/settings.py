@@ -6,7 +6,9 @@ import functools
 import numpy as np
 
 from ...errors import require
-from ...models import MODELS, decoder, gpt
+from ...models import MODELS
+from ...models.decoder import decoder
+from ...models.gpt import gpt
 from ...probes import Loss, Outcome
 from ...supervision import (
     CrossEntropy,

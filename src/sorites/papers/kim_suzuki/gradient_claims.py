@@ -24,7 +24,7 @@ from ...ledger import (
     interval_inside,
     shown,
 )
-from ...models import positional
+from ...models.positional import positional
 from ...statistics import log_log_slope
 from ...supervision import teacher_forcing
 from ...tasks import Parity

@@ -9,7 +9,7 @@ import polars as pl
 
 from ...drawing import COLOURS, QUIET, new_figure
 from ...errors import require
-from ...models import positional
+from ...models.positional import positional
 from ...theory import class_signal, krawtchouk
 from ...theory import parity_class as pc
 from ...theory.precision import in_float64

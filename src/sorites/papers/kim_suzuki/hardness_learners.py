@@ -10,8 +10,9 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, UInt64
 
 from ...fast.compiler import optimized
-from ...models import AbstractModel, positional
+from ...models import AbstractModel
 from ...models.perceptron import perceptron
+from ...models.positional import positional
 from ...supervision import Own, Squared, Supervision, Truth, direct, teacher_forcing
 from ...supervision.class_oracle import ClassOracle
 from ...tasks import Boolean, Layout, Parity

@@ -10,7 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...ledger import Between, Claim, Comparison, Domain, Erratum, Evidence, Powers, Real, at_most, equal, shown, worst
-from ...models import Positional, link_named, positional
+from ...models import Positional, link_named
+from ...models.positional import positional
 from ...tasks import Layout
 from ...theory.precision import in_float64
 from .setting import PAPER, ROUNDING, Weights

@@ -22,7 +22,8 @@ from ...ledger import (
     equal,
     shown,
 )
-from ...models import AbstractModel, positional
+from ...models import AbstractModel
+from ...models.positional import positional
 from ...supervision.class_oracle import ClassOracle
 from ...tasks import Boolean
 from ...theory import krawtchouk

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 
 from ...errors import require
-from ...models import positional
+from ...models.positional import positional
 from ...probes import ChildMass, Loss, Outcome, Released
 from ...supervision import Pooled, Scores, Squared, Supervision, Truth, Written, teacher_forcing
 from ...tasks import Boolean, Layout, Parity

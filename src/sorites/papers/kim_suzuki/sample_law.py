@@ -11,7 +11,7 @@ import numpy as np
 
 from ...errors import require
 from ...fast.compiler import optimized
-from ...models import positional
+from ...models.positional import positional
 from ...statistics import Slope, log_log_slope
 from ...supervision import Written, teacher_forcing
 from ...tasks import Boolean, Parity

@@ -10,8 +10,8 @@ import polars as pl
 from matplotlib.patches import Patch
 
 from ...drawing import COLOURS, QUIET, new_figure
-from ...models import positional
 from ...models.masks import MASKS
+from ...models.positional import positional
 from ...supervision import Strings
 from ...tasks import Parity
 from ...training import Lab

@@ -8,7 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...errors import require
-from ...models import AbstractLink, Positional, positional
+from ...models import AbstractLink, Positional
+from ...models.positional import positional
 from ...tasks import Boolean, Chain
 from ..tree_checks import Tree
 

@@ -6,7 +6,8 @@ import jax
 import numpy as np
 
 from ...errors import require
-from ...models import link_named, positional
+from ...models import link_named
+from ...models.positional import positional
 from ...probes import ChildMass, Loss, Outcome, Released
 from ...supervision import AbstractSource, Noisy, Pooled, Squared, Strings, Supervision, Truth, Written, teacher_forcing
 from ...tasks import Boolean, Parity

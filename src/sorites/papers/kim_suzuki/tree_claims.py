@@ -23,7 +23,8 @@ from ...ledger import (
     shown,
     worst,
 )
-from ...models import AbstractLink, AbstractParityLink, Cosine, QuadraticLinear, Quartic, requ
+from ...models import AbstractLink, AbstractParityLink, Cosine, QuadraticLinear, Quartic
+from ...models.requ import requ
 from ...supervision import teacher_forcing
 from ...tasks import Parity
 from ...theory import products

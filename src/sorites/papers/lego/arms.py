@@ -10,7 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...errors import require
-from ...models import AbstractModel, decoder
+from ...models import AbstractModel
+from ...models.decoder import decoder
 from ...probes import LengthCurve
 from ...supervision import CrossEntropy, Passes, Pooled, Rewritten, teacher_forcing
 from ...tasks import Chain, Lego, action_named, room_for

@@ -8,7 +8,8 @@ import numpy as np
 
 from ...errors import require
 from ...ledger import Between, Claim, Comparison, Domain, Evidence, at_least, at_most, equal, shown
-from ...models import Classes, decoder
+from ...models import Classes
+from ...models.decoder import decoder
 from ...statistics import mean_interval
 from ...tasks import Chain, Lego
 from ...theory.precision import in_float64

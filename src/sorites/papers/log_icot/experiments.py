@@ -6,7 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...errors import require
-from ...models import MODELS, Gated, gated, link_named
+from ...models import MODELS, Gated, link_named
+from ...models.gated import gated
 from ...probes import ChildMass, Loss, Outcome
 from ...supervision import AbstractSource, Noisy, Pooled, Sampled
 from ...tasks import Boolean, Parity

@@ -10,7 +10,8 @@ import numpy as np
 
 from ...errors import require
 from ...ledger import Among, Between, Claim, Comparison, Domain, Evidence, Real, at_least, equal, shown
-from ...models import Gated, gated
+from ...models import Gated
+from ...models.gated import gated
 from ...probes import Loss, Outcome
 from ...supervision import direct
 from ...supervision.class_oracle import ClassOracle

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...errors import require
 from ...ledger import Between, Claim, Domain, Evidence, Powers, Real, at_most, equal, shown, worst
-from ...models import gated
+from ...models.gated import gated
 from ...supervision import without
 from ...tasks import Parity
 from ...theory import gated_laws, tree_law

@@ -10,7 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...ledger import Between, Claim, Domain, Evidence, Powers, equal, shown
-from ...models import AbstractModel, Gated, gated
+from ...models import AbstractModel, Gated
+from ...models.gated import gated
 from ...supervision import inputs_only
 from ...tasks import Chain, Layout, Parity
 from ...training import linear_icot, log_icot

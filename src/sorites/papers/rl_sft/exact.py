@@ -7,7 +7,8 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ...errors import require
-from ...models import Positional, policy_for, positional
+from ...models import Positional, policy_for
+from ...models.positional import positional
 from ...supervision import Own, Supervision, assignments, expected_reward
 from ...tasks import Boolean, Chain
 

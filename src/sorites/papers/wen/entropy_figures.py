@@ -12,7 +12,8 @@ import polars as pl
 
 from ...drawing import COLOURS, QUIET, new_figure
 from ...errors import require
-from ...models import Architecture, Network, network
+from ...models import Architecture, Network
+from ...models.network import network
 from ...probes.attention import head_entropies
 from ...probes.pretrained import entropies, file_hash, shared_problems, weights_hash
 from ...probes.problems import Problem, continuation

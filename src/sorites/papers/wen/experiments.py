@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import require
-from ...models import gpt
+from ...models.gpt import gpt
 from ...probes import Enough, HeadEntropy, Loss, Outcome
 from ...supervision import CrossEntropy, OnePass, Passes, teacher_forcing
 from ...tasks import Sequences
