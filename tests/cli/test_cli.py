@@ -199,7 +199,7 @@ def test_there_is_a_process_for_every_core_that_there_is_work_for(monkeypatch):
         machine(cores, memory)
         assert (processes(None), processes(9)) == (wanted, 9)
     machine(64, 64)
-    monkeypatch.setattr("sorites.cli.reproducing.accelerated", lambda: True)
+    monkeypatch.setattr("sorites.cli.reproducing.has_accelerator", lambda: True)
     assert (processes(None), processes(2)) == (1, 2)
 
 

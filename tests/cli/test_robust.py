@@ -15,9 +15,11 @@ import polars as pl
 import pytest
 
 from sorites.cli.main import main
+from sorites.runtime import devices
 from sorites.store import Store
 from sorites.store.identity import short_hash
-from sorites.training import memory, train
+from sorites.training import strategies, train
+from sorites.training.memory import bytes_needed
 
 MARKED = "[/x]"  # closes a tag that was never opened, where text is taken for markup
 
@@ -300,20 +302,20 @@ def test_a_failed_export_leaves_nothing(sorites, stored, tmp_path, monkeypatch):
 
 
 def test_memory_is_asked_for_before_it_is_taken(run, monkeypatch):
-    monkeypatch.setattr(memory, "available", lambda: 1000)
-    with pytest.raises(ValueError, match=r"fit into memory: .* GiB"):
+    monkeypatch.setattr(strategies, "free_memory", lambda: 1000)
+    with pytest.raises(ValueError, match=r"out of memory: one member needs .* GiB"):
         train(run, [0])
-    monkeypatch.setattr(memory, "available", lambda: 2 * memory.needed(run))
+    monkeypatch.setattr(strategies, "free_memory", lambda: 2 * bytes_needed(run))
     with pytest.warns(UserWarning, match="3 members do not fit side by side"):
         train(run, [0, 1, 2], "together")
     monkeypatch.undo()
-    assert memory.available() > 2**20
+    assert devices.free_memory() > 2**20
 
 
 def test_programs_are_dropped_before_the_limit(monkeypatch):
-    assert not memory.drop_programs_before_the_limit()
-    monkeypatch.setattr(memory, "MAPS", 0.0)
-    assert memory.drop_programs_before_the_limit()
+    assert not devices.drop_programs_before_the_limit()
+    monkeypatch.setattr(devices, "MAPS", 0.0)
+    assert devices.drop_programs_before_the_limit()
 
 
 LONG = ("--task", "parity", "--model", "gpt", "--supervision", "teacher-forcing", "--steps", "100000", "--seeds", "2")
