@@ -44,8 +44,8 @@ def options(fast_compile: bool) -> Options:
     return tuple(each for each in wanted if each[0] not in given and _exists(*each))
 
 
-def trains_briefly(model: Any, every: int) -> bool:
-    """Whether to compile a training fast.
+def compile_training_fast(model: Any, every: int) -> bool:
+    """Whether a training is compiled fast rather than optimized.
 
     Args:
         model: the model that is trained.
@@ -72,7 +72,7 @@ def optimized(function: Callable) -> Callable:
 
 
 def fast_compile(function: Callable) -> Callable:
-    """Decorator: compile a function fast, where it runs as fast so compiled."""
+    """Decorator: compile a function in half of the time, for one that runs as fast without optimization."""
     return _decorated(function, fast_compile=True)
 
 

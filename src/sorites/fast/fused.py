@@ -1,4 +1,4 @@
-"""Norms and GELU with fewer passes over memory, for a GPU, whose step such passes fill."""
+"""Norms and GELU that read and write memory less often, for a GPU, where memory traffic takes most of a step."""
 
 from collections.abc import Callable
 

@@ -8,7 +8,7 @@ import jax
 
 FREE = 0.9  # fraction of the free memory that a training may plan with
 MAPS = 0.6  # fraction of the memory maps a process may have; compiled programs take a few dozen each
-LARGE = 20_000  # weights from which members of an ensemble run one after another on a CPU
+LARGE = 20_000  # weights of a large model: its members get one call each, and run one after another on a CPU
 TOKENS = 50_000  # tokens of a step from which they do
 FILLS = 2e11  # weights times tokens of a step that fill a GPU
 MOST_ON_CPU, MOST_ON_ACCELERATOR = 1024, 4096  # members of one ensemble of a sweep

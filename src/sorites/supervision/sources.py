@@ -30,7 +30,7 @@ class Draw(NamedTuple):
 
 
 def descend(objective: Objective, model: AbstractModel, chains: Chain, key: Key[Array, ""]) -> Slope:
-    """The one place that differentiates an objective on chains."""
+    """Return the loss on these chains and its gradient."""
     wanted, still = eqx.partition(model, model.trainable())
     return jax.value_and_grad(lambda part: objective(eqx.combine(part, still).for_gradient(), chains, key))(wanted)
 

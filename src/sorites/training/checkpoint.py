@@ -1,7 +1,7 @@
-"""A running ensemble on disk: what a kill would lose otherwise.
+"""The state of a running ensemble on disk, so that a killed training can resume.
 
-One .npz beside the results, whole or absent, written with numpy alone. It is read back only by the same runs and
-seeds of the same source (`identity`), and what goes on from it equals what was never interrupted.
+One .npz, written atomically, with numpy alone. `identity` names runs, seeds and code (`sorites.checkpoint` makes it).
+A file with another identity is not read. A resumed training equals an uninterrupted one.
 """
 
 import json
@@ -23,7 +23,7 @@ SHARE = 20  # and this many times as long as a write takes
 
 
 class Checkpoint:
-    """A file that one ensemble writes, and reads when it is begun again."""
+    """The file of one ensemble."""
 
     def __init__(self, path: str | Path, identity: str, every: float | None = None):
         self.path, self.identity = Path(path), identity
@@ -31,11 +31,11 @@ class Checkpoint:
         self._due = time.monotonic() + self.every
 
     def of(self, *setting: Any) -> "Checkpoint":
-        """Return the same file for an ensemble that is run with these settings."""
+        """Return a checkpoint in the same file whose identity includes these settings of `train`."""
         return Checkpoint(self.path, f"{self.identity} {setting}", self.every)
 
     def note(self, state: EnsembleState) -> None:
-        """Write it if it is time."""
+        """Write the state, if the last write was long enough ago; a full disk gives a warning."""
         begun = time.monotonic()
         if begun < self._due:
             return
@@ -64,7 +64,7 @@ class Checkpoint:
         self._due = now + (max(self.every, SHARE * (now - begun)) if self.every else 0)
 
     def about(self) -> dict[str, Any] | None:
-        """What is there, if it is this ensemble's and can be read."""
+        """Return what the file says about its state; None without a file, for another identity, or if it is damaged."""
         try:
             with self.path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                 about = json.loads(arrays["about"].tobytes())
@@ -76,7 +76,7 @@ class Checkpoint:
         return about if about.get("identity") == self.identity else None
 
     def read(self, about: dict[str, Any], structure: Any) -> EnsembleState | None:
-        """The whole of it; members in that structure of shapes."""
+        """Read the state into a structure of shapes; None if the file is damaged."""
         metrics = about["metrics"]
         try:
             with self.path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
@@ -100,7 +100,7 @@ class Checkpoint:
             return None
 
     def drop(self) -> None:
-        """The ensemble is whole: its file goes, and what a kill left of another."""
+        """Delete the file, and drafts that a kill left."""
         for path in (self.path, *self.path.parent.glob(f"{self.path.name}.*")):
             path.unlink(missing_ok=True)
 

@@ -1,7 +1,7 @@
-"""Train one stage, chunk by chunk: a chunk is one call of the compiled program, for a few evaluations.
+"""Train one stage, chunk by chunk: a chunk trains the active members for a few evaluations.
 
-Between two chunks the host reports, writes a checkpoint, and drops finished members. None of this changes what a
-member computes.
+Between two chunks the host reports progress, writes a checkpoint, and drops finished members. What a member computes
+does not depend on this; a smaller program may round otherwise.
 """
 
 import dataclasses
@@ -24,13 +24,13 @@ from .trees import copied, put, take, to_device
 
 
 class Loop(NamedTuple):
-    """How the host runs the stages of an ensemble."""
+    """What stays the same while the host trains the stages of an ensemble, chunk by chunk."""
 
     program: Any  # `run_segments` over members, compiled
     plans: list[tuple[Plan, int]]  # of each stage, and which of the plan's teachings it teaches
     strategy: str
-    chunk: int  # evaluations of one call
-    shrink: int  # drop finished members when only 1/shrink are left
+    chunk: int  # most evaluations of one chunk
+    shrink: int  # drop finished members when at most 1/shrink still train
     snapshots: list[tuple[int, ...]]  # evaluations of each stage after which the weights are kept
     clock: Clock
 

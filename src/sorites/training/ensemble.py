@@ -1,7 +1,7 @@
 """Train an ensemble: many members of one run, in one compiled program per structure.
 
 Seeds, secrets, rates, weights and masks are data of the program. What a member computes depends on its run and its
-seed alone; how members share the device (`strategies.py`) changes results up to rounding.
+seed alone; how members share the device (`strategies.py`) changes only rounding.
 """
 
 import dataclasses
@@ -16,6 +16,7 @@ from jaxtyping import Array, Int
 from ..errors import require
 from ..fast import compiler
 from ..models import AbstractModel
+from ..runtime.devices import drop_programs_before_the_limit
 from .check import check
 from .checkpoint import Checkpoint
 from .chunks import Loop, train_stage
@@ -72,13 +73,13 @@ def train(
         seeds: a number for each member, from 0 to 2^31 - 1. It determines secret, weights and batches.
         lanes: "together" trains the members under one vmap; "apart" trains them one after another, which skips
             finished members; "auto" takes what is faster on this device.
-        seconds: end after this much training time, without compilation. Members that still train are marked as
-            censored in the history.
+        seconds: end this call after so much training time, without compilation. The history marks the members that
+            still train as censored.
         progress: called between chunks with a `Progress`.
         chunk: evaluations in one call of the compiled program.
-        shrink: under "together", finished members are dropped when only 1/shrink are left.
+        shrink: under "together", finished members are dropped when at most 1/shrink still train.
         keep: steps at which the weights are kept in `Trained.along`.
-        checkpoint: where the state is saved, and where a killed training resumes.
+        checkpoint: where the state is saved while this call trains. The same call resumes from it after a kill.
 
     Returns:
         The history, the models and the secrets of all members.
@@ -87,9 +88,10 @@ def train(
         SpecError: where the run cannot be trained; one sentence says why, before anything is compiled.
     """
     runs, seeds = _checked(runs, seeds, lanes, seconds, chunk, shrink)
+    drop_programs_before_the_limit()
     run, strategy, clock = stacked(runs), choose_strategy(runs[0], len(seeds), lanes), Clock(seconds)
-    brief = compiler.trains_briefly(runs[0].model, runs[0].stages[0].evaluation.every)
-    program = compiler.compiled(train_members, brief, donate="all-except-first")
+    fast = compiler.compile_training_fast(runs[0].model, runs[0].stages[0].evaluation.every)
+    program = compiler.compiled(train_members, fast, donate="all-except-first")
     loop = Loop(program, plans(run), strategy, chunk, shrink, snapshots_of(run, keep), clock)
     if checkpoint is not None:
         checkpoint = checkpoint.of(strategy, chunk, shrink, tuple(keep))
@@ -110,9 +112,9 @@ def train(
     return Trained(history, state.members.model, state.members.secret, clock.pace, state.snapshots)
 
 
-def train_members(shared: tuple[Plan, Call], members: Member, room: int, strategy: str):
-    """Run one call for all members that the program holds; see `run_segments`."""
-    plan, call = shared
+def train_members(plan_and_call: tuple[Plan, Call], members: Member, room: int, strategy: str):
+    """Train all members that the program holds, each by `run_segments`; the plan has a member axis."""
+    plan, call = plan_and_call
 
     def one(plan, member):
         return run_segments(plan, call, room, strategy == "vmap", member)
@@ -161,18 +163,18 @@ def _resumed(checkpoint: Checkpoint | None, run: Run, seeds: Sequence[int]) -> E
         return None
     shapes = eqx.filter_eval_shape(init_members, run, to_device(np.asarray(seeds, np.int32)))
     for stage in run.stages[1 : about["stage"]]:
-        shapes = eqx.filter_eval_shape(start_stages, _without_goals(stage), shapes)
+        shapes = eqx.filter_eval_shape(start_stages, _without_supervision_and_until(stage), shapes)
     return checkpoint.read(about, shapes)
 
 
 def _next_stage(run: Run, state: EnsembleState) -> EnsembleState:
-    stage = _without_goals(run.stages[state.stage])
+    stage = _without_supervision_and_until(run.stages[state.stage])
     members = compiler.compiled(start_stages, fast_compile=True)(stage, state.members)
     return dataclasses.replace(state, stage=state.stage + 1, evaluations=0, members=members)
 
 
-def _without_goals(stage: Stage) -> Stage:
-    """What starting a stage depends on, so that stages share the program that starts them."""
+def _without_supervision_and_until(stage: Stage) -> Stage:
+    """Remove what starting a stage does not depend on, so that all stages share the program that starts them."""
     return dataclasses.replace(stage, taught=(), until=None)
 
 

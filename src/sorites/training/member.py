@@ -111,7 +111,7 @@ def _train_again(stage: Stage, member: Member, draw: Draw) -> tuple[AbstractMode
     batches = [term.collect(member.model, stage.task, member.secret, chains, choose) for term in stage.taught]
 
     def surrogate(part, still):
-        model = eqx.combine(part, still)
+        model = eqx.combine(part, still).for_gradient()
         return functools.reduce(
             operator.add, [term.again(model, batch) for term, batch in zip(stage.taught, batches, strict=True)]
         )

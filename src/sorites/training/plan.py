@@ -20,7 +20,15 @@ class Plan(eqx.Module):
 
 
 def plans(run: Run) -> list[tuple[Plan, int]]:
-    """Return for each stage its plan, and which of the plan's teachings it teaches."""
+    """Group the stages of a run into compiled programs.
+
+    Args:
+        run: the run.
+
+    Returns:
+        For each stage its plan, and the index of what it teaches in `plan.teachings`. Stages with equal plans share a
+        program. They must differ only in supervision, in numbers, and in `reset`.
+    """
     keys, found = _program_keys(run), []
     for key, stage in zip(keys, run.stages, strict=True):
         shared = [other.taught for other, theirs in zip(run.stages, keys, strict=True) if theirs == key]
@@ -49,5 +57,5 @@ def _without_supervision(stage: Stage) -> Stage:
 
 
 def _shares(stage: Stage) -> bool:
-    """Whether the shape of its measurements does not depend on what is taught."""
+    """Whether its probes measure arrays of one shape under every supervision."""
     return all(isinstance(probe, Loss) or not probe.asks_what_is_taught for probe in stage.evaluation.probes)

@@ -41,7 +41,7 @@ def lengths_of(run: Run) -> list[int]:
 
 
 def finish_snapshots(run: Run, keep: Sequence[int], state: EnsembleState) -> EnsembleState:
-    """At the end of a stage add the steps of `keep` that all members left before."""
+    """At the end of a stage keep the weights for those steps of `keep` that no member reached."""
     lengths = lengths_of(run)
     first, end = sum(lengths[: state.stage - 1]), sum(lengths[: state.stage])
     missing = [step for step in keep if first < step <= end and step not in state.snapshots]

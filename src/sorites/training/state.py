@@ -15,7 +15,7 @@ class EnsembleState:
     stage: int  # the present one, from 1
     evaluations: int  # done in it, without the one on entry
     members: Member  # all of them, with a leading member axis
-    active: np.ndarray  # the members that the compiled program holds; the others are finished
+    active: np.ndarray  # the members that the compiled program holds; all others are finished
     records: tuple[Record, ...]  # what was measured, chunk by chunk
     samples: np.ndarray  # chains that each member consumed in earlier stages
     snapshots: dict[int, Any]  # models at the steps of `keep`

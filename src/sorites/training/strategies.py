@@ -14,7 +14,7 @@ import jax
 import numpy as np
 
 from ..errors import require
-from ..runtime.devices import LARGE, drop_programs_before_the_limit, fills_device, free_memory
+from ..runtime.devices import LARGE, fills_device, free_memory
 from .memory import bytes_needed
 from .stage import Run
 from .trees import joined, take
@@ -23,7 +23,19 @@ LANES = ("auto", "together", "apart")  # what a user may ask for
 
 
 def choose_strategy(run: Run, members: int, lanes: str) -> str:
-    """Return vmap, sequential or separate: as `lanes` says, or the fastest, if the members fit into memory."""
+    """Choose how the members of an ensemble run.
+
+    Args:
+        run: the run of one member.
+        members: how many there are.
+        lanes: "together", "apart", or "auto" for what is faster on this device.
+
+    Returns:
+        "vmap", "sequential" or "separate". Members that do not fit into memory side by side run one after another.
+
+    Raises:
+        SpecError: where not even one member fits into memory.
+    """
     tokens = max(int(np.max(stage.source.samples)) * stage.task.layout.positions for stage in run.stages)
     if lanes == "auto":
         lanes = "apart" if fills_device(run.model.weights_count, tokens) else "together"
@@ -36,14 +48,13 @@ def choose_strategy(run: Run, members: int, lanes: str) -> str:
 
 
 def for_fewer(strategy: str, members: int) -> str:
-    """Return the strategy of the members that are left."""
+    """Return the strategy of a smaller program: a single member runs without a member axis."""
     return "separate" if strategy == "vmap" and members == 1 else strategy
 
 
 def _fitting(run: Run, members: int, lanes: str) -> str:
     """Return lanes that fit into memory."""
     one, free = bytes_needed(run), free_memory()
-    drop_programs_before_the_limit()
     if free is None or one * members <= free:
         return lanes
     sizes = f"one member needs {one / 2**30:,.2f} GiB, {free / 2**30:,.2f} GiB are free"
@@ -60,7 +71,7 @@ def call(program: Callable, strategy: str, data: Any, shared: Any, members: Any,
     Args:
         program: compiled from a function of `((data, shared), members, *rest, strategy)`.
         strategy: vmap, sequential or separate.
-        data: arrays with a leading member axis, such as rates.
+        data: a pytree whose arrays have a leading member axis, such as a plan with one rate for each member.
         shared: arrays that all members share.
         members: a pytree with a leading member axis.
         rest: static arguments.
@@ -86,7 +97,7 @@ def spread_over(function: Callable, strategy: str) -> Callable:
 
 
 def _without_axis(function: Callable) -> Callable:
-    """For a single member: a vmap of one would take half as long again."""
+    """For a single member: a vmap of one takes 1.5 times as long."""
 
     def alone(*arguments):
         out = function(*take(arguments, 0))

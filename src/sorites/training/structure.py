@@ -16,9 +16,9 @@ def structure_of(tree: Any) -> tuple:
 
 
 def cached_by_structure(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator: compute once for every structure of the arguments, under the present settings of JAX.
+    """Decorator: cache a function by the structure of its arguments, for results that depend on no number in them.
 
-    For what is found by tracing, which depends on no number.
+    Results under x64 and under another random generator are cached apart.
     """
     known: dict[tuple, Any] = {}
 
