@@ -1,6 +1,6 @@
 """Time two checkouts of sorites against each other, row by row, on this machine.
 
-    python bench/versus.py OLD NEW [--rows gated decoder ...] [--rounds 7] [--new-kernels reference]
+    python bench/versus.py OLD NEW [--rows gated decoder ...] [--rounds 7] [--new-kernels reference] [--out FILE]
 
 OLD and NEW are folders that hold `src/sorites`. Each has a worker process that compiles the rows; the parent lets the
 two workers run in turn, so that a busy moment of the machine affects both. The table shows medians of processor time,
@@ -139,6 +139,17 @@ def work() -> None:
         print(json.dumps(clock() - begun), file=out, flush=True)
 
 
+def origin(options: argparse.Namespace) -> dict[str, object]:
+    """Which checkouts were timed, where and how."""
+    from about import about
+
+    def commit(folder: Path) -> str:
+        return subprocess.run(["git", "-C", folder, "rev-parse", "HEAD"], capture_output=True, text=True).stdout.strip()
+
+    old, new = map(commit, options.checkouts)
+    return {**about(), "old": old, "new": new, "clock": options.clock, "rounds": options.rounds}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkouts", nargs="*", type=Path)
@@ -146,6 +157,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--new-kernels", help="for example reference: the form of the new checkout's GPT and decoder")
     parser.add_argument("--clock", choices=("process_time", "perf_counter"), default="process_time")
+    parser.add_argument("--out", type=Path, help="write the table as JSON, with commits, versions and command")
     parser.add_argument("--worker", action="store_true")
     options = parser.parse_args()
     if options.worker:
@@ -158,6 +170,7 @@ def main() -> None:
         )
         command = [sys.executable, __file__, "--worker"]
         workers.append(subprocess.Popen(command, env=environment, stdin=-1, stdout=-1, stderr=sys.stderr, text=True))
+    table = {}
     print(f"{'row':14s} {'old, ms':>10s} {'new, ms':>10s} {'new / old':>10s}")
     for name in options.rows:
         seconds: list[list[float]] = [[] for _ in workers]
@@ -168,6 +181,9 @@ def main() -> None:
                 found.append(float(worker.stdout.readline() or "nan"))
         old, new = (statistics.median(found) for found in seconds)
         print(f"{name:14s} {1e3 * old:10.1f} {1e3 * new:10.1f} {new / old:10.2f}", flush=True)
+        table[name] = {"old, s": round(old, 4), "new, s": round(new, 4), "new / old": round(new / old, 3)}
+    if options.out:
+        options.out.write_text(json.dumps(origin(options) | {"rows": table}, indent=1) + "\n")
     return None
 
 
