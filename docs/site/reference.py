@@ -11,7 +11,7 @@ import sorites
 EXAMPLES = Path(__file__).parent / "examples"
 PAGES = {  # page: its title and the folders whose names it shows
     "tasks": ("Tasks", ("tasks", "errors")),
-    "models": ("Models and what they say", ("models", "models.gpt_huggingface")),
+    "models": ("Models and what they say", ("models", "models.")),  # a module of models has its maker's name
     "supervision": ("Supervision, sources and signals", ("supervision",)),
     "probes": ("Probes", ("probes",)),
     "training": ("Training", ("training", "training.cells")),
@@ -23,8 +23,10 @@ PAGES = {  # page: its title and the folders whose names it shows
 
 def names(page: str) -> list[str]:
     """The public names of a page, in the order of the alphabet."""
-    homes = sorites._HOMES
-    found = [name for home in PAGES[page][1] if home for name in homes[home].split()]
+    shown = PAGES[page][1]
+    within = tuple(folder for folder in shown if folder.endswith("."))
+    homes = [names for home, names in sorites._HOMES.items() if home in shown or (within and home.startswith(within))]
+    found = [name for names in homes for name in names.split()]
     return sorted([*found, *(["__version__"] if "" in PAGES[page][1] else [])], key=str.lower)
 
 
