@@ -147,7 +147,8 @@ def origin(options: argparse.Namespace) -> dict[str, object]:
         return subprocess.run(["git", "-C", folder, "rev-parse", "HEAD"], capture_output=True, text=True).stdout.strip()
 
     old, new = map(commit, options.checkouts)
-    return {**about(), "old": old, "new": new, "clock": options.clock, "rounds": options.rounds}
+    command = "python bench/versus.py OLD NEW --out FILE"
+    return {**about(), "command": command, "old": old, "new": new, "clock": options.clock, "rounds": options.rounds}
 
 
 def main() -> None:
