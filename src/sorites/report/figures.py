@@ -38,7 +38,7 @@ def recorded(figure: Figure[Any], parameters: Any) -> Frames | None:
 
     Returns:
         The tables from results/, or from the paper's own folder of results; a second edition is called `NAME-quick`.
-        None where there are none.
+        None without recorded tables.
     """
     return next((found for _, found in _recordings(figure, parameters)), None)
 

@@ -170,7 +170,7 @@ class Store:
         """Load one stored member.
 
         Args:
-            id: the id of the member or of its folder, or the beginning of one.
+            id: the id of the member or of its folder, or its first digits.
             seed: which member, where the id names several.
             modules: modules of your own that define the task or the model. A stored spec may name the classes of
                 sorites and of these modules, and nothing else.
