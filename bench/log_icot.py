@@ -60,6 +60,7 @@ def process(code: str, cache: str) -> float:
 def cold(repeats: int, torch: bool) -> dict:
     """Whole processes in turn: the first of two of ours compiles, the second finds its programs."""
     mine = (
+        "from sorites.runtime import use_compilation_cache; use_compilation_cache(); "
         "from sorites.papers.log_icot.experiments import AdamExperiment; from sorites.training import train; "
         "train(AdamExperiment().run(), [0])"
     )

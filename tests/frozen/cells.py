@@ -58,7 +58,7 @@ def record(path):
         found["|".join(name)] = frozen(name)
         jax.clear_caches() if number % 20 == 19 else None
     with open(path, "w") as file:
-        json.dump(found, file, indent=0, sort_keys=True)
+        json.dump(found, file, separators=(",", ":"), sort_keys=True)
 
 
 def difference(old, new):
