@@ -4,7 +4,7 @@ counts and the limits of the machine, all measured in one run.
     python bench/growth.py --out results/growth-cpu.json [--smoke]
 
 A point is the median time of a training step without evaluations, compiled before; its theory is the floating-point
-operations of the matrix products in the traced step (`sorites.training.price`). The limits: the fastest square product
+operations of the matrix products in the traced step (`sorites.training.cost`). The limits: the fastest square product
 of several sizes, and the memory traffic of a sum over arrays that no cache holds. Needs jax, equinox, optax, jaxtyping
 and numpy; `python bench/page.py` draws the records.
 """
@@ -26,8 +26,8 @@ from sorites.papers.log_icot.experiments import AdamExperiment
 from sorites.papers.wen.experiments import Net
 from sorites.runtime import use_compilation_cache
 from sorites.training import Run
+from sorites.training.cost import costs
 from sorites.training.member import init_member, make_pool, start_stage, train_step
-from sorites.training.price import prices
 from sorites.training.strategies import choose_strategy, spread_over
 from sorites.training.trees import take
 
@@ -91,7 +91,7 @@ def point(run: Run, members: int, spell: float) -> dict:
         "members": members,
         "lanes": strategy,
         "seconds": seconds / STEPS,
-        "flops": members * prices(run)[0].flops,
+        "flops": members * costs(run)[0].flops,
         "weights": run.model.weights_count,
     }
 

@@ -42,7 +42,7 @@ def peak(members: int, samples: int) -> float:
     code = (
         "from pathlib import Path\nfrom sorites.papers.kim_suzuki.published import Published\n"
         "from sorites.training import train\n"
-        f"train({size}.run('free'), range({members}), lanes='apart')\n"
+        f"train({size}.run('free'), range({members}), strategy='sequential')\n"
         "print(next(line for line in Path('/proc/self/status').read_text().splitlines() if 'VmHWM' in line).split()[1])"
     )  # a child's ru_maxrss would start from its parent's
     for _ in range(2):  # the first compiles

@@ -24,9 +24,9 @@ from sorites.store.folder import Folder
 from sorites.store.loading import load
 from sorites.store.rebuild import rebuild
 from sorites.training import History, Run
+from sorites.training.cost import costs, products
 from sorites.training.member import init_member, start_stage
 from sorites.training.plan import plans
-from sorites.training.price import prices, products
 from sorites.training.segments import evaluate
 
 
@@ -78,7 +78,7 @@ def work(run: Run, history: History) -> tuple[float, float]:
     member, steps, looks = eqx.filter_eval_shape(lambda: init_member(run, jnp.zeros((), int))), 0.0, 0.0
     walked = ~np.isnan(history.metrics["training.loss"])
     seen = np.any([~np.isnan(v).reshape(*v.shape[:2], -1).all(axis=-1) for v in history.metrics.values()], axis=0)
-    for number, (stage, (plan, _), price) in enumerate(zip(run.stages, plans(run), prices(run), strict=True), start=1):
+    for number, (stage, (plan, _), price) in enumerate(zip(run.stages, plans(run), costs(run), strict=True), start=1):
         member, here = eqx.filter_eval_shape(start_stage, stage, member), history.stage == number
         look = eqx.filter_make_jaxpr(evaluate)(plan, jnp.zeros((), int), member)[0]
         steps += float(walked[:, here].sum()) * stage.evaluation.every * price.flops

@@ -101,9 +101,9 @@ WHOLE = ("10", "4", "3a", "9", "3b", "8")  # figures that `measure` trains, in t
 class Told(Plain):
     """Trains to the end, and says how fast."""
 
-    def train(self, runs, seeds, *, keep=()):
+    def train(self, runs, seeds, *, snapshots=()):
         begun = time.perf_counter()
-        trained = train(runs, seeds, chunk=8, keep=keep)
+        trained = train(runs, seeds, chunk=8, snapshots=snapshots)
         print(
             f"{len(seeds)} members in {time.perf_counter() - begun:.0f} s, {trained.pace:,.0f} sequences/s", flush=True
         )

@@ -25,6 +25,6 @@ class Ring(so.AbstractTask):  # moves 2 2 1 0 2 on a ring of 6: thoughts 4 5 5 1
 
 
 task = Ring()
-taught = [so.teacher_forcing(task.layout, so.CrossEntropy())]
+supervisions = [so.teacher_forcing(task.layout, so.CrossEntropy())]
 evaluation = so.Evaluation(probes=(so.Loss(), so.Outcome("rolled"), so.ChildMass()))
-run = so.Run(so.gpt(task), so.stages(task, taught, so.Sampled(128), so.Adam(2e-3), 300, evaluation))
+run = so.Run(so.gpt(task), so.stages(task, supervisions, so.Sampled(128), so.Adam(2e-3), 300, evaluation))

@@ -10,7 +10,7 @@ def top_down(layout):
     level = np.asarray(layout.position_levels)
     where = np.ones((layout.thoughts, layout.slots))
     hidden_from = range(layout.depth + 1, 0, -1)
-    return [so.Supervision(so.Shown(level < start), so.Truth(), where, so.Squared()) for start in hidden_from]
+    return [so.Supervision(so.TruePrefix(level < start), so.TrueLabels(), where, so.Squared()) for start in hidden_from]
 
 
 task = so.Parity(bits=12, sparsity=8)

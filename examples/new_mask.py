@@ -14,5 +14,5 @@ def below_and_before(layout):
 task = so.Parity(bits=12, sparsity=4)
 model = so.positional(task, mask=below_and_before)
 evaluation = so.Evaluation(probes=(so.Loss(), so.Outcome("rolled"), so.ChildMass()))
-taught = [so.teacher_forcing(task.layout)]
-run = so.Run(model, so.stages(task, taught, so.Sampled(500), so.Adam(0.1), steps=200, evaluation=evaluation))
+supervisions = [so.teacher_forcing(task.layout)]
+run = so.Run(model, so.stages(task, supervisions, so.Sampled(500), so.Adam(0.1), steps=200, evaluation=evaluation))

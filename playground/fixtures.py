@@ -25,14 +25,14 @@ from sorites.models.positional import positional
 from sorites.models.routing import rollout, uniform
 from sorites.papers.lego.setting import Theory
 from sorites.supervision import (
+    FilteredPrefix,
     Hinge,
     PolicyGradient,
     Squared,
     Strings,
     Supervision,
-    Truth,
+    TrueLabels,
     Unlearned,
-    Written,
     credit,
     outcome_reward,
     process_reward,
@@ -193,7 +193,7 @@ def kim_suzuki() -> dict[str, Any]:
     ):
         own = Setting(task, positional(task, "cosine", "lower-levels"), 1, scale)
         chosen = Strings(strings, real(threshold), used)
-        taught = Supervision(Written(chosen), Truth(), np.ones((task.layout.thoughts, 1)), Squared())
+        taught = Supervision(FilteredPrefix(chosen), TrueLabels(), np.ones((task.layout.thoughts, 1)), Squared())
         rule = Quantised(GD(real(rate))) if rounded else GD(real(rate))
         found = own.descend([(taught, rule, STEPS)])
         cases.append({"name": "log-steps", "rate": rate, "rounded": rounded, "threshold": threshold, "used": used,

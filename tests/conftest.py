@@ -79,4 +79,4 @@ def run(task, evaluation):
 @pytest.fixture(scope="session")
 def trained(run):
     """Three members of `run`, together."""
-    return train(run, [0, 1, 2], lanes="together")
+    return train(run, [0, 1, 2], strategy="vmap")

@@ -9,11 +9,11 @@ import optax
 import pytest
 
 from sorites.models.positional import positional
-from sorites.models.said import Signs
+from sorites.models.prediction import SignMeans
 from sorites.statistics import log_log_slope, mean_interval
 from sorites.supervision import Clipped, PolicyGradient, Pooled, credit, teacher_forcing
+from sorites.supervision.filtered import Scores, Strings
 from sorites.supervision.supervision import Batch
-from sorites.supervision.written import Scores, Strings
 from sorites.tasks import Chain, Parity
 from sorites.theory import gated_laws, sparse_attention
 from sorites.training import Adam, AdamW, Evaluation, Run, Stage
@@ -21,9 +21,9 @@ from sorites.training.member import init_member, make_pool, start_stage
 
 
 @pytest.mark.parametrize(("rule", "theirs"), [(Adam, optax.adam), (AdamW, optax.adamw)])
-def test_the_moments_of_adam(rule, theirs):
+def test_the_moments_of_adam(optimizer, theirs):
     """Over ten steps of changing gradients: the first step shows neither momentum."""
-    made = rule(0.1, decay=1e-4) if rule is AdamW else rule(0.1)
+    made = optimizer(0.1, decay=1e-4) if optimizer is AdamW else optimizer(0.1)
     ours, other = made.transformation(), theirs(0.1)
     weights, gradients = jnp.ones(3), np.random.default_rng(0).normal(size=(10, 3)).astype(np.float32)
     states, sides = [ours.init(weights), other.init(weights)], [weights, weights]
@@ -49,7 +49,7 @@ def test_the_clipped_ratio_takes_the_smaller():
     layout = Parity(4, 2).layout
     signal = Clipped(PolicyGradient(credit(layout, "step")), 0.2)
     tokens = jnp.ones((1, 1, 2), jnp.int8)
-    said = Signs(jnp.full((1, 1, 2), 0.8))  # probability 0.9 of +1
+    said = SignMeans(jnp.full((1, 1, 2), 0.8))  # probability 0.9 of +1
     chains = Chain(jnp.ones((5, 1, 2), jnp.int8), layout)
     cases = ((0.45, 1.0, 1.2), (0.45, -1.0, -2.0), (0.99, -1.0, -0.9 / 0.99), (1.8, -1.0, -0.8))
     for old, advantage, expected in cases:
@@ -62,7 +62,7 @@ def test_a_group_is_scaled_by_its_own_spread():
     layout = Parity(4, 2).layout
     signal = PolicyGradient(credit(layout, "step"), baseline="group", group=4, scaled=True)
     labels, tokens = jnp.ones((1, 1, 4), jnp.int8), jnp.asarray([1, 1, -1, -1], jnp.int8)[None, None]
-    found = np.asarray(signal.advantage(Signs(jnp.zeros((1, 1, 4))), labels, jnp.full((1, 1), 1e-3), tokens))
+    found = np.asarray(signal.advantage(SignMeans(jnp.zeros((1, 1, 4))), labels, jnp.full((1, 1), 1e-3), tokens))
     assert found.std() == pytest.approx(1, abs=0.01)
 
 

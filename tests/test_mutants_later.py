@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from sorites.errors import SpecError
-from sorites.models import Classes
+from sorites.models import ClassLogits
 from sorites.models.positional import positional
 from sorites.models.routing import uniform
 from sorites.models.srelu import SReLU
@@ -53,7 +53,7 @@ def test_the_time_of_plain_descent_along_its_own_path():
     action, theory = action_named("C6"), Theory(20, 2.0)
     with jax.enable_x64(True):
         features, source = theory.features(action), two_steps(action, 1)
-        path = train_routing(features, uniform(), source, (1, 2), 20, 50, 0.02, rule="plain")
+        path = train_routing(features, uniform(), source, (1, 2), 20, 50, 0.02, optimizer="plain")
         times = np.asarray(plain_time(features, path, source.batch, (1, 2), 20))
     np.testing.assert_allclose(times, 0.02 * np.arange(len(times)), rtol=1e-2)
 
@@ -67,7 +67,7 @@ def test_every_element_is_drawn():
 def test_entropy_of_classes():
     """Five equal classes: log 5; a sure one: 0."""
     sure = jnp.where(jnp.arange(5) == 2, 0.0, -jnp.inf)
-    found = np.asarray(Classes(jnp.stack([jnp.zeros(5), sure])[:, None, None]).entropy())
+    found = np.asarray(ClassLogits(jnp.stack([jnp.zeros(5), sure])[:, None, None]).entropy())
     np.testing.assert_allclose(np.sort(found.ravel()), [0.0, math.log(5)], atol=1e-6)
 
 
@@ -96,7 +96,7 @@ def test_weights_are_kept_in_the_second_stage_too():
     task = Parity(4, 2)
     stage = Stage(task, (teacher_forcing(task.layout),), Sampled(16), GD(1.0), 4, Evaluation(2, 16))
     run = Run(positional(task), [stage, stage])
-    kept = train(run, [0], keep=(6,)).along
+    kept = train(run, [0], snapshots=(6,)).snapshots
     longer = train(Run(positional(task), [stage, eqx.tree_at(lambda each: each.steps, stage, 2)]), [0]).models
     assert list(kept) == [6]
     np.testing.assert_allclose(np.asarray(kept[6].weights), np.asarray(longer.weights), rtol=1e-6)

@@ -48,8 +48,8 @@ def made_arrays(size: tuple[int, ...]) -> dict[str, np.ndarray]:
 def fill(folder: Path) -> None:
     """store/, out.tar.gz, history.npz and history.json."""
     store, run = so.Store(folder / "store"), spec()
-    made = store.train(run, SEEDS, keep=(2,))
-    store.train(run, [11], keep=(2,))  # a second folder, to tell apart
+    made = store.train(run, SEEDS, snapshots=(2,))
+    store.train(run, [11], snapshots=(2,))  # a second folder, to tell apart
     store.keep((5,), made_arrays)
     made.history.save(folder / "history.npz")
     (members,) = [path for path in store.folders() if len(path.ids) == len(SEEDS)]
@@ -143,7 +143,7 @@ def questions(folder: Path, name: str) -> dict[str, Callable[[], Answer]]:
 
     found["load"] = lambda: quietly(load)
     found["train"] = lambda: quietly(lambda: digest(so.Store(root).train(spec(), SEEDS)))
-    found["train along"] = lambda: quietly(lambda: digest(so.Store(root).train(spec(), SEEDS, keep=(2,))))
+    found["train along"] = lambda: quietly(lambda: digest(so.Store(root).train(spec(), SEEDS, snapshots=(2,))))
     found["keep"] = lambda: quietly(lambda: so.Store(root).keep((5,), made_arrays)["squares"].tolist())
     (tables,) = [path for path in (root / "figures").glob("*/*/*") if "." not in path.name]
     found["tables"] = lambda: Answer(repr(frames := read_tables(tables)), frames is None)

@@ -4,7 +4,7 @@ import sorites as so
 from sorites.supervision import Noisy
 
 
-def taught(rate: float, noise: float, bits: int = 20, sparsity: int = 8) -> so.Run:
+def make_run(rate: float, noise: float, bits: int = 20, sparsity: int = 8) -> so.Run:
     """Teacher forcing on one layer of attention, 16 updates, each gradient entry wrong by at most `noise`."""
     task = so.Parity(bits, sparsity)
     source = Noisy(so.Sampled(4096), noise)
@@ -13,5 +13,5 @@ def taught(rate: float, noise: float, bits: int = 20, sparsity: int = 8) -> so.R
     return so.Run(so.positional(task), [so.Stage(task, (term,), source, so.GD(rate), 16, checks)]).until_goal()
 
 
-sweep = so.grid(taught, rate=(3.0, 10.0, 30.0, 100.0, 300.0), noise=(0.0, 0.001, 0.003, 0.01))
+sweep = so.grid(make_run, rate=(3.0, 10.0, 30.0, 100.0, 300.0), noise=(0.0, 0.001, 0.003, 0.01))
 seeds = range(16)

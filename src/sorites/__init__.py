@@ -10,16 +10,17 @@ from typing import Any
 _HOMES = {
     "errors": "SpecError",
     "tasks": "AbstractTask Action Alphabet Boolean Chain Composition Gate Layout Lego Parity Sequences action_named",
-    "models": "GPT MODELS AbstractModel AbstractSaid Classes Decoder Defaults Odds Signs policy_for",
+    "models": "GPT MODELS AbstractModel AbstractPrediction ClassLogits Decoder Defaults SignLogits SignMeans "
+    "policy_for",
     **{f"models.{name}": name for name in ("decoder", "gated", "gpt", "open_gates", "perceptron", "positional")},
     **{f"models.{name}": name for name in ("reader", "sparse")},
     "models.gpt_huggingface": "from_hf to_hf",
-    "supervision": "AbstractSignal AbstractSource Clipped CrossEntropy ExactReward ExpectedReward FromPrefix Hinge "
-    "OnePass Own Passes PolicyGradient Pooled Repeated Rewritten Sampled Shown Squared Supervision Truth credit direct "
-    "outcome_reward process_reward self_generated teacher_forcing weighted without",
-    "probes": "AbstractProbe ChildMass Elsewhere Enough Entropy HeadEntropy Loss Outcome Reward",
-    "training": "CURRICULA GD AbstractRule Adam AdamW Clip Decay Evaluation History Quantised Run Sign Stage Trained "
-    "Until Lab linear_icot log_icot stages train",
+    "supervision": "AbstractObjective AbstractSource Clipped CrossEntropy ExactReward ExpectedReward Hinge "
+    "LabelsFromPrefix OnePass OwnPrefix Passes PolicyGradient Pooled Repeated Rewritten Sampled Squared Supervision "
+    "TrueLabels TruePrefix credit direct outcome_reward process_reward self_generated teacher_forcing weighted without",
+    "probes": "AbstractProbe ChildMass Enough Entropy HeadEntropy Loss OnTask Outcome Reward",
+    "training": "CURRICULA GD AbstractOptimizer Adam AdamW Clip Decay Evaluation History Lab Quantised Run Sign Stage "
+    "Trained Until linear_icot log_icot stages train",
     "training.cells": "run_named",
     "store": "Store checkpoint",
     "sweeps": "Futility Grid Halving Table grid sweep",

@@ -307,7 +307,7 @@ def test_memory_is_asked_for_before_it_is_taken(run, monkeypatch):
         train(run, [0])
     monkeypatch.setattr(strategies, "free_memory", lambda: 2 * bytes_needed(run))
     with pytest.warns(UserWarning, match="3 members do not fit side by side"):
-        train(run, [0, 1, 2], "together")
+        train(run, [0, 1, 2], "vmap")
     monkeypatch.undo()
     assert devices.free_memory() > 2**20
 

@@ -39,8 +39,8 @@ def frozen(name):
     made = cell(*name, batch=16, steps=STEPS, every=1, count=16)
     if made.run is None:
         return {"refused": made.why}
-    done = train(made.run, SEEDS, keep=tuple(range(STEPS + 1)), lanes="apart")
-    steps = {str(step): leaves(model) for step, model in done.along.items()}
+    done = train(made.run, SEEDS, snapshots=tuple(range(STEPS + 1)), strategy="sequential")
+    steps = {str(step): leaves(model) for step, model in done.snapshots.items()}
     history = {
         metric: np.asarray(values, np.float64).ravel().tolist() for metric, values in done.history.metrics.items()
     }

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from sorites.errors import SpecError
-from sorites.models import AbstractModel, Classes
+from sorites.models import AbstractModel, ClassLogits
 from sorites.models.decoder import DecoderSpec, decoder
-from sorites.models.said import Spoken, first_largest
+from sorites.models.prediction import SlotLogits, first_largest
 from sorites.supervision import CrossEntropy, teacher_forcing
 from sorites.tasks import Lego, Parity, Vocabulary
 
@@ -16,7 +16,7 @@ TASK = Lego("S3", 4, 8)
 
 
 def made(residual=0.0, normalised=False, **fields):
-    return decoder(TASK, 4, 8, 2, 16, residual, normalised, **fields).fresh(jax.random.key(0))
+    return decoder(TASK, 4, 8, 2, 16, residual, normalised, **fields).init(jax.random.key(0))
 
 
 @pytest.fixture(scope="module")
@@ -33,10 +33,10 @@ KINDS = (
 @pytest.mark.parametrize("fields", KINDS)
 def test_cached_writing_equals_reading_the_prefix_again(fields, chains):
     model = made(**fields)
-    found = jax.jit(lambda chains: model.write(chains, jax.random.key(2), "greedy"))(chains)
-    again = AbstractModel.write(model, chains, jax.random.key(2), "greedy")
+    found = jax.jit(lambda chains: model.generate(chains, jax.random.key(2), "greedy"))(chains)
+    again = AbstractModel.generate(model, chains, jax.random.key(2), "greedy")
     np.testing.assert_array_equal(found, again)
-    sampled = model.write(chains, jax.random.key(3), "sampled")
+    sampled = model.generate(chains, jax.random.key(3), "sampled")
     assert (np.asarray(sampled) != np.asarray(found)).any()
     if "slots" in fields:  # what is not read out is blank for certain
         assert (np.asarray(sampled)[5:, :3] == TASK.vocabulary.blank).all()
@@ -46,16 +46,16 @@ def test_cached_writing_equals_reading_the_prefix_again(fields, chains):
 def test_a_batch_is_each_of_its_chains(fields, chains):
     model = made(**fields)
     for view in (chains, chains.with_shown(jnp.arange(9) < 6)):
-        batch = model.read_batch(view)
-        alone = AbstractModel.read_batch(model, view)
-        assert isinstance(batch, Spoken if "slots" in fields else Classes)
+        batch = model.predict_batch(view)
+        alone = AbstractModel.predict_batch(model, view)
+        assert isinstance(batch, SlotLogits if "slots" in fields else ClassLogits)
         for ours, theirs in zip(jax.tree.leaves(batch), jax.tree.leaves(alone), strict=True):
             np.testing.assert_allclose(ours, theirs, atol=1e-5)
 
 
 def test_the_loss_counts_every_answer_and_slot(chains):
     model, taught = made(), teacher_forcing(TASK.layout, CrossEntropy())
-    logits = model.read_batch(chains).logits
+    logits = model.predict_batch(chains).logits
     chosen = jnp.take_along_axis(jax.nn.log_softmax(logits), jnp.moveaxis(chains.tokens[5:], -1, 0)[..., None], axis=-1)
     loss = taught(model, TASK, None, chains, None)
     np.testing.assert_allclose(loss, -chosen.sum() / 6, rtol=1e-5)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sorites.errors import SpecError
-from sorites.models import AbstractModel, Classes, Odds
+from sorites.models import AbstractModel, ClassLogits, SignLogits
 from sorites.models.gpt import gpt
 from sorites.tasks import Composition, Lego, Parity, Sequences
 
@@ -25,7 +25,7 @@ COUNT = 7
 def scattered(task, **fields):
     """Weights large enough that every part matters."""
     fields = {"layers": 2, "heads": 2, "width": 16, "hidden": 20} | fields
-    model = gpt(task, **fields).fresh(jax.random.key(0))
+    model = gpt(task, **fields).init(jax.random.key(0))
     keys = iter(jax.random.split(jax.random.key(1), 99))
     return jax.tree.map(lambda leaf: leaf + 0.3 * jax.random.normal(next(keys), leaf.shape, leaf.dtype), model)
 
@@ -52,12 +52,12 @@ def test_the_fast_form_is_the_literal_one(name, layers):
             said = read(model, chains)
             return jnp.sum(numbers(said) ** 2), said
 
-        forms = [lambda model, chains: model.read_batch(chains), AbstractModel.read_batch]
+        forms = [lambda model, chains: model.predict_batch(chains), AbstractModel.predict_batch]
         return [eqx.filter_value_and_grad(total, has_aux=True)(model, form) for form in forms]
 
     for view in views:
         ((_, fast), slope), ((_, literal), twin) = both(model, view)
-        assert isinstance(fast, Odds if task.alphabet.signs else Classes)
+        assert isinstance(fast, SignLogits if task.alphabet.signs else ClassLogits)
         np.testing.assert_allclose(numbers(fast), numbers(literal), atol=2e-5)
         for one, other in zip(jax.tree.leaves(slope), jax.tree.leaves(twin), strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-3, atol=2e-2)
@@ -69,18 +69,18 @@ def test_cached_writing_is_reading_again(name):
     model, chains = scattered(task), chains_of(task)
     cached = model._cached(chains, jax.random.key(4), "greedy")
     if task.layout.slots == 1:
-        again = AbstractModel.write(model, chains, jax.random.key(4), "greedy")
+        again = AbstractModel.generate(model, chains, jax.random.key(4), "greedy")
     else:  # a token at a time, each read by the next
         again = chains.tokens
         for thought in range(task.layout.inputs, task.layout.positions):
             for slot in range(task.layout.slots):
-                said = model.read_batch(chains.with_tokens(again)).greedy()
+                said = model.predict_batch(chains.with_tokens(again)).greedy()
                 again = again.at[thought, slot].set(said[thought - task.layout.inputs, slot].astype(again.dtype))
     np.testing.assert_array_equal(cached, again)
-    np.testing.assert_array_equal(model.write(chains, jax.random.key(4), "greedy"), again)
+    np.testing.assert_array_equal(model.generate(chains, jax.random.key(4), "greedy"), again)
     sampled = model._cached(chains, jax.random.key(5), "sampled")
     assert sampled.dtype == chains.tokens.dtype
-    tokens, said = model.own(chains, jax.random.key(4), "greedy")
+    tokens, said = model.generate_and_predict(chains, jax.random.key(4), "greedy")
     np.testing.assert_array_equal(tokens, again)
     np.testing.assert_array_equal(said.greedy(), again[task.layout.inputs :])
 
@@ -90,13 +90,15 @@ def test_soft_thoughts_mix_embeddings():
     task = TASKS["tree"]
     model, chains = scattered(task), chains_of(task)
     as_floats = chains.with_tokens(chains.tokens.astype(jnp.float32))
-    np.testing.assert_allclose(numbers(model.read_batch(as_floats)), numbers(model.read_batch(chains)), atol=2e-5)
-    tokens, said = model.own(chains, jax.random.key(0), "soft")
+    np.testing.assert_allclose(numbers(model.predict_batch(as_floats)), numbers(model.predict_batch(chains)), atol=2e-5)
+    tokens, said = model.generate_and_predict(chains, jax.random.key(0), "soft")
     np.testing.assert_allclose(tokens[task.bits :], said.mean(), atol=1e-6)
-    slope = eqx.filter_grad(lambda m: jnp.sum(m.own(chains, jax.random.key(0), "soft")[1].margin[-1]))(model)
+    slope = eqx.filter_grad(lambda m: jnp.sum(m.generate_and_predict(chains, jax.random.key(0), "soft")[1].margin[-1]))(
+        model
+    )
     assert np.abs(slope.net.tokens).max() > 0
     with pytest.raises(SpecError, match="soft thoughts need signs"):
-        scattered(TASKS["composition"]).own(chains_of(TASKS["composition"]), jax.random.key(0), "soft")
+        scattered(TASKS["composition"]).generate_and_predict(chains_of(TASKS["composition"]), jax.random.key(0), "soft")
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -124,15 +126,17 @@ def test_the_pad_is_a_token_of_its_own():
     model, chains = scattered(task), chains_of(task)
     hidden = chains.with_shown(jnp.arange(task.layout.positions) < task.bits)
     moved = eqx.tree_at(lambda m: m.pad, model, model.pad + 1)
-    assert (np.asarray(moved.read_batch(hidden).margin[1:]) != np.asarray(model.read_batch(hidden).margin[1:])).any()
-    np.testing.assert_array_equal(moved.read_batch(chains).margin, model.read_batch(chains).margin)
+    assert (
+        np.asarray(moved.predict_batch(hidden).margin[1:]) != np.asarray(model.predict_batch(hidden).margin[1:])
+    ).any()
+    np.testing.assert_array_equal(moved.predict_batch(chains).margin, model.predict_batch(chains).margin)
 
 
 def test_dropout_needs_a_key_and_bf16_stays():
     task = TASKS["tree"]
-    model, chains = gpt(task, width=16, dropout=0.5, weights="bfloat16").fresh(jax.random.key(0)), chains_of(task)
+    model, chains = gpt(task, width=16, dropout=0.5, weights="bfloat16").init(jax.random.key(0)), chains_of(task)
     assert {leaf.dtype for leaf in jax.tree.leaves(model)} == {jnp.dtype("bfloat16")}
-    still, dropped = model.read_batch(chains), model.read_batch(chains, key=jax.random.key(1))
+    still, dropped = model.predict_batch(chains), model.predict_batch(chains, key=jax.random.key(1))
     assert still.margin.dtype == jnp.float32
     assert (np.asarray(still.margin) != np.asarray(dropped.margin)).any()
 

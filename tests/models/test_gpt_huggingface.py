@@ -28,7 +28,7 @@ TASKS = {
 def scattered(task, **fields):
     """Weights large enough that every part matters, biases and pad included."""
     fields = {"layers": 2, "heads": 2, "width": 16, "hidden": 20} | fields
-    model = gpt(task, **fields).fresh(jax.random.key(0))
+    model = gpt(task, **fields).init(jax.random.key(0))
     keys = iter(jax.random.split(jax.random.key(1), 99))
     return jax.tree.map(lambda leaf: leaf + 0.3 * jax.random.normal(next(keys), leaf.shape, leaf.dtype), model)
 
@@ -92,11 +92,11 @@ def test_hidden_thoughts_are_read_there(tmp_path, opened):
     prompts = [f"{text.split(':')[0]}: _ _" for text in texts]
     logits = hugging(input_ids=torch.tensor(tokenizer(prompts)["input_ids"])).logits.detach().numpy()
     margin = logits[:, -3:, 0] - logits[:, -3:, 1]
-    np.testing.assert_allclose(model.read_batch(hidden).margin[:, 0], margin.T, atol=1e-5)
+    np.testing.assert_allclose(model.predict_batch(hidden).margin[:, 0], margin.T, atol=1e-5)
     words = tokenizer(texts[0].split(":")[0] + ":", return_tensors="pt")
     said = hugging.generate(**words, max_new_tokens=3)[0, -3:].numpy()
     assert (said < 2).all()
-    own = model.write(chains, jax.random.key(0), "greedy")[task.bits :, 0, 0]
+    own = model.generate(chains, jax.random.key(0), "greedy")[task.bits :, 0, 0]
     np.testing.assert_array_equal(said, (1 - np.asarray(own)) // 2)
 
 
@@ -129,7 +129,7 @@ def test_any_gpt2_is_read(tmp_path):
 
 
 def test_half_precision_survives(tmp_path):
-    model = gpt(TASKS["parity"], width=16, dropout=0.1, weights="bfloat16").fresh(jax.random.key(0))
+    model = gpt(TASKS["parity"], width=16, dropout=0.1, weights="bfloat16").init(jax.random.key(0))
     same(from_hf(to_hf(model, tmp_path / "model")), model)
 
 

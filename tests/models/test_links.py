@@ -43,8 +43,8 @@ def test_curvature_and_slope_are_what_they_say(link, curves):
     values, slopes = curves[link]
     step = GRID[1001]
     assert (values[1001] + 1) / step**2 == pytest.approx(link.curvature, rel=1e-5)
-    assert np.abs(slopes).max() == pytest.approx(link.slope, rel=1e-5)
-    assert link.slope > 2
+    assert np.abs(slopes).max() == pytest.approx(link.lipschitz, rel=1e-5)
+    assert link.lipschitz > 2
 
 
 def test_slopes_are_derivatives_of_the_values(link, curves):

@@ -34,13 +34,13 @@ def drawn(model):
 
 def test_it_is_the_block_of_the_theory(chains):
     with jax.enable_x64(True):
-        model = drawn(sparse(TASK, 24, 5).fresh(jax.random.key(0)))
+        model = drawn(sparse(TASK, 24, 5).init(jax.random.key(0)))
         signs = np.asarray(chains.tokens[:-1, 0])
         bits = (1 - np.insert(signs, FIRST, 1, axis=0)) // 2  # the start token is 0, bit 0 is +1
         literal = LiteralBlock(model.table, model.attention, model.weights, model.head)
         for index in range(6):
             said, share = literal(jnp.asarray(bits[:, index]))
-            here = model.read(jax.tree.map(lambda leaf, index=index: leaf[..., index], chains))
+            here = model.predict(jax.tree.map(lambda leaf, index=index: leaf[..., index], chains))
             np.testing.assert_allclose(here.mean()[:, 0], said[FIRST:], atol=1e-12)
             rows = np.delete(np.asarray(share)[:, FIRST:].T, FIRST, axis=1)
             np.testing.assert_allclose(model.attend(chains)[0][0, :, :-1, index], rows, atol=1e-12)
@@ -49,17 +49,17 @@ def test_it_is_the_block_of_the_theory(chains):
 @pytest.mark.parametrize("soft", [False, True])
 def test_tables_over_tokens_say_the_same(chains, soft):
     with jax.enable_x64(True):
-        model = drawn(sparse(TASK, 24, 5).fresh(jax.random.key(0)))
+        model = drawn(sparse(TASK, 24, 5).init(jax.random.key(0)))
         tokens = chains.tokens * 0.4 if soft else chains.tokens
         some = chains.with_tokens(tokens).with_shown(jnp.arange(TASK.layout.positions) != FIRST + 1)
-        mine, twin = model.read_batch(some).mean(), AbstractModel.read_batch(model, some).mean()
+        mine, twin = model.predict_batch(some).mean(), AbstractModel.predict_batch(model, some).mean()
         np.testing.assert_allclose(mine, twin, atol=1e-12)
 
 
 def test_the_gradient_is_that_of_token_coordinates(chains):
     """Of the sum of what it says over the queries, averaged over the chains."""
     with jax.enable_x64(True):
-        table = sparse(TASK, 24, 5).fresh(jax.random.key(0)).table
+        table = sparse(TASK, 24, 5).init(jax.random.key(0)).table
         keys = jax.random.split(jax.random.key(4), 3)
         scores, own, seen = (0.3 * jax.random.normal(key, (n, 32)) for key, n in zip(keys, (32, 10, 10), strict=True))
         head = sparse(TASK, 24, 5).head
@@ -69,7 +69,7 @@ def test_the_gradient_is_that_of_token_coordinates(chains):
             lambda m: (m.table, m.attention, m.weights),
             sparse(TASK, 24, 5), (table, literal.attention, literal.weights),
         )  # fmt: skip
-        mine = eqx.filter_grad(lambda m: m.read_batch(chains).mean().sum(axis=0).mean())(model)
+        mine = eqx.filter_grad(lambda m: m.predict_batch(chains).mean().sum(axis=0).mean())(model)
         bits = (1 - jnp.insert(chains.tokens[:-1, 0], FIRST, 1, axis=0)).T // 2
         reading = block.read(bits, FIRST)
         other = gradient(block, reading, jnp.ones(reading.output.shape)).literal(table)
@@ -83,7 +83,7 @@ def test_it_learns_the_chain_it_was_made_for():
     model = sparse(TASK)
     found = train(Run(model, [stage], Until("rolled.answer")), range(2))
     assert (found.history.solved_at > 0).all()
-    start = model.fresh(jax.random.key(0))
+    start = model.init(jax.random.key(0))
     assert np.count_nonzero(start.attention) == 0  # Assumption 1
     np.testing.assert_array_equal(found.models.head, np.stack([model.head] * 2))  # frozen
 

@@ -33,14 +33,14 @@ def loss_of(name: str, kernels: str, own: bool = False):
     """A function of a vector of weights, some weights and a direction; `own`: through soft thoughts of the model."""
     task, make = MODELS[name]
     chains = task.sample(task.draw(jax.random.key(2)), jax.random.key(3), 16)
-    model = make(kernels).fresh(jax.random.key(0))
+    model = make(kernels).init(jax.random.key(0))
     arrays, rest = eqx.partition(model, model.trainable())
     weights, unravel = jax.flatten_util.ravel_pytree(jax.tree.map(lambda leaf: leaf.astype(jnp.float64), arrays))
     weights = weights + 0.3 * jnp.asarray(np.random.default_rng(0).normal(size=weights.shape))
 
     def loss(weights):
         model = eqx.combine(unravel(weights), rest)
-        said = model.own(chains, jax.random.key(4), "soft")[1] if own else model.read_batch(chains)
+        said = model.generate_and_predict(chains, jax.random.key(4), "soft")[1] if own else model.predict_batch(chains)
         return sum(jnp.sum(jnp.sin(leaf)) for leaf in jax.tree.leaves(said)) / 16
 
     return loss, weights, jnp.asarray(np.random.default_rng(1).normal(size=weights.shape))
@@ -93,7 +93,7 @@ def test_so_do_they_through_a_soft_chain(mask):
 
     def loss(both):
         here = eqx.tree_at(lambda model: model.weights, model, both[:count].reshape(shape))
-        return jnp.sum(jnp.sin(here.write_soft(inputs, gates * both[count:])))
+        return jnp.sum(jnp.sin(here.generate_soft(inputs, gates * both[count:])))
 
     compare(loss, *(jnp.asarray(rng.normal(size=count + len(gates))) for _ in range(2)))
 

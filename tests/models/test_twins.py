@@ -61,7 +61,7 @@ def test_gated_is_the_printed_transformer(task, link):
 
         def both(live, chains, depth):
             twin = literal(live, chains, layout, model.link, depth)
-            mine = eqx.tree_at(lambda m: m.weights, model, live).read_batch(chains, depth).mean()[:, 0]
+            mine = eqx.tree_at(lambda m: m.weights, model, live).predict_batch(chains, depth).mean()[:, 0]
             return mine, twin
 
         @eqx.filter_jit
@@ -91,7 +91,7 @@ def test_read_batch_is_read_for_every_chain(name, depth):
 
         @eqx.filter_jit
         def both(model, chains):
-            return model.read_batch(chains, depth).mean(), AbstractModel.read_batch(model, chains, depth).mean()
+            return model.predict_batch(chains, depth).mean(), AbstractModel.predict_batch(model, chains, depth).mean()
 
         batch, alone = both(model, chains)
         assert batch.shape == (TASK.layout.thoughts, 1, SAMPLES)
@@ -103,13 +103,13 @@ def test_attention_rows_are_distributions(name):
     model = MODELS[name](TASK)
     for layer in model.attention():
         np.testing.assert_allclose(layer.sum(axis=1), 1, rtol=1e-6)
-    assert model.fresh(jax.random.key(0)) is model
+    assert model.init(jax.random.key(0)) is model
 
 
 @eqx.filter_jit
 def output_and_gradient(model, chains):
     def total(model):
-        scores = model.read_batch(chains).mean()
+        scores = model.predict_batch(chains).mean()
         return jnp.sum(scores**2), scores
 
     (_, scores), gradient = eqx.filter_value_and_grad(total, has_aux=True)(model)
@@ -154,7 +154,7 @@ def test_open_gates_shut_as_prescribed_are_gated():
         free = eqx.tree_at(lambda m: (m.weights, m.gates), open_gates(TASK), (full, jnp.asarray(gates)))
         for chains in (chains_of(TASK, 0), chains_of(TASK, 2)):
             for depth in (1, 2):
-                mine, other = (each.read_batch(chains, depth).mean() for each in (free, model))
+                mine, other = (each.predict_batch(chains, depth).mean() for each in (free, model))
                 np.testing.assert_allclose(mine, other, atol=1e-14)
         for one, other in zip(free.attention(), model.attention(), strict=True):
             np.testing.assert_allclose(one, other, atol=1e-14)
@@ -168,7 +168,7 @@ def test_positional_rolled_out_is_a_fixed_point():
         feed = jnp.where(jnp.arange(layout.positions)[:, None] < TASK.bits, chains.tokens[:, 0], 0.0)
         rounds = []
         for _ in range(layout.depth + 1):
-            thoughts = model.read_batch(Chain(feed[:, None], layout)).mean()[:, 0]
+            thoughts = model.predict_batch(Chain(feed[:, None], layout)).mean()[:, 0]
             feed = jnp.concatenate([feed[: TASK.bits], thoughts])
             rounds.append(np.asarray(thoughts))
         assert np.abs(rounds[0] - rounds[1]).max() > 0.1

@@ -48,7 +48,7 @@ class Scripted:
     def keep(self, spec, make, like=None):
         raise AssertionError
 
-    def train(self, runs, seeds, *, keep=()):
+    def train(self, runs, seeds, *, snapshots=()):
         self.seeds += list(seeds)
         each = runs if isinstance(runs, list) else [runs] * len(seeds)
         rates = np.array([float(run.stages[0].rule.rate) for run in each])
@@ -135,11 +135,14 @@ def test_every_cell_has_the_same_budget_and_the_controls_are_what_they_say():
     assert {sum(int(stage.steps) for stage in run.stages) for run in made.values()} == {600}
     for model in ("gated", "gpt"):
         [answer], staged = made[model, "direct"].stages, made[model, "log-icot"].stages
-        [answer], staged = answer.taught, staged[-1].taught[0]  # no curriculum: Log-ICoT's last stage from the start
+        [answer], staged = (
+            answer.supervisions,
+            staged[-1].supervisions[0],
+        )  # no curriculum: Log-ICoT's last stage from the start
         assert np.array_equal(answer.where, staged.where)
         assert np.array_equal(answer.prefix.shown[:-1], staged.prefix.shown[:-1])  # what stands before the answer
         assert np.flatnonzero(~answer.prefix.shown).tolist() == [8, 9, 10]  # pause tokens in the places of thoughts
-        [term] = made[model, SHUFFLED].stages[0].taught
+        [term] = made[model, SHUFFLED].stages[0].supervisions
         assert term.flips == 0.5
     absent = SIZES["gpt-icot"]["quick"].run("absent", 1e-3)
     assert absent.task.layout.thoughts == 1  # nothing between inputs and answer

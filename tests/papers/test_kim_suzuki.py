@@ -44,7 +44,7 @@ def test_the_printed_rate_is_d_squared():
 
 
 def test_every_member_draws_its_own_strings():
-    first, second = (LogSteps(seeds=2).run(seed).stages[0].taught[0].prefix.filter.strings for seed in (0, 1))
+    first, second = (LogSteps(seeds=2).run(seed).stages[0].supervisions[0].prefix.filter.strings for seed in (0, 1))
     assert (np.asarray(first) != np.asarray(second)).any()
 
 

@@ -98,8 +98,8 @@ def test_norms_that_grow_faster_than_the_lemma(monkeypatch):
 
 
 def test_elimination_that_is_said_to_need_a_sample_more(monkeypatch):
-    true = elimination.solved_chance
-    monkeypatch.setattr(elimination, "solved_chance", lambda bits, samples: true(bits, samples - 1))
+    true = elimination.solved_probability
+    monkeypatch.setattr(elimination, "solved_probability", lambda bits, samples: true(bits, samples - 1))
     assert tiny("KS-32", updates=6) == "fails"
 
 

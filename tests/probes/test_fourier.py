@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sorites.errors import SpecError
-from sorites.models import AbstractModel, Odds
+from sorites.models import AbstractModel, SignLogits
 from sorites.probes import Fourier
 from sorites.probes.fourier import relied_on
 from sorites.tasks import Lego, Parity, Sequences
@@ -18,10 +18,10 @@ class Either(AbstractModel):
 
     places: tuple[int, int] = eqx.field(static=True)
 
-    def read(self, chain, depth=None, key=None):
+    def predict(self, chain, depth=None, key=None):
         first, second = (chain.tokens[place] for place in self.places)
         said = jnp.where((first > 0) | (second > 0), 1.0, -1.0)
-        return Odds(jnp.broadcast_to(said, (chain.layout.thoughts, 1)))
+        return SignLogits(jnp.broadcast_to(said, (chain.layout.thoughts, 1)))
 
 
 def measured(task, places, most=2, count=4096):

@@ -102,13 +102,13 @@ def test_enough_is_the_share_of_chains_that_outcome_finds(task, secret, count, b
 
 def test_enough_reads_no_further_than_it_takes_to_tell(task, secret, monkeypatch):
     chains, blocks = task.sample(secret, jax.random.key(4), 64), []
-    read = type(gated(task)).read_batch
+    read = type(gated(task)).predict_batch
 
     def counted(self, *arguments, **named):
         jax.debug.callback(lambda: blocks.append(1))
         return read(self, *arguments, **named)
 
-    monkeypatch.setattr(type(gated(task)), "read_batch", counted)
+    monkeypatch.setattr(type(gated(task)), "predict_batch", counted)
     for wrong, share, expected in (((), 1.0, 4), ((), 0.5, 2), ((1, 2), 1.0, 1), ((1, 2), 0.0, 0)):
         blocks.clear()
         found = Enough(share, block=16)(solved(task, secret, gated, wrong), task, secret, chains, ())
@@ -155,7 +155,7 @@ class TestSeparation:
 class Writer:
     """Writes the truth but for one clause of one sentence, and one value of another."""
 
-    def write(self, truth, key, how):
+    def generate(self, truth, key, how):
         first = truth.layout.inputs
         tokens = truth.tokens.at[first, 3, 1].add(1)  # a variable: the value beside it is right
         return tokens.at[first + 1, 4, 2].add(1)

@@ -29,7 +29,7 @@ def run():
 def made(run, tmp_path_factory):
     """(root, outcome) of a store with one folder of three members; tests copy the root."""
     root = tmp_path_factory.mktemp("made") / "store"
-    return root, Store(root).train(run, SEEDS, lanes="apart")
+    return root, Store(root).train(run, SEEDS, strategy="sequential")
 
 
 @pytest.fixture

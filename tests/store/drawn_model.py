@@ -4,7 +4,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from sorites.models import AbstractModel, Signs
+from sorites.models import AbstractModel, SignMeans
 from sorites.probes import Loss, Outcome
 from sorites.supervision import Sampled, teacher_forcing
 from sorites.tasks import Layout, Parity
@@ -24,8 +24,8 @@ class Drawn(AbstractModel):
         weights = jax.random.normal(key, (1, self.layout.inputs))
         return Drawn(weights, self.scale, jnp.ones(2, self.dtype), self.dtype, self.layout)
 
-    def read(self, chain, depth=None, key=None):
-        return Signs(jnp.tanh(self.scale * self.weights @ chain.tokens[:6, 0].astype(jnp.float32))[:, None])
+    def predict(self, chain, depth=None, key=None):
+        return SignMeans(jnp.tanh(self.scale * self.weights @ chain.tokens[:6, 0].astype(jnp.float32))[:, None])
 
 
 def stage():

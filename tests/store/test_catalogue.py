@@ -25,7 +25,7 @@ from sorites.store import (
 @pytest.fixture
 def two(store, make, run):
     """A second folder: another rate, another seed."""
-    store.train(make(rate=0.25), [5], lanes="apart")
+    store.train(make(rate=0.25), [5], strategy="sequential")
     return store
 
 

@@ -92,16 +92,16 @@ def test_damaged_arrays_are_made_again(tmp_path):
 
 
 def test_weights_on_the_way_are_stored(store, run, seeds, counted):
-    first = store.train(run, seeds, lanes="apart", keep=(0, 4))
+    first = store.train(run, seeds, strategy="sequential", snapshots=(0, 4))
     assert len(counted) == 1  # the folder that was there has none
-    again = Store(store.root).train(run, seeds, lanes="apart", keep=(4, 0))
-    Store(store.root).train(run, seeds, lanes="apart")
+    again = Store(store.root).train(run, seeds, strategy="sequential", snapshots=(4, 0))
+    Store(store.root).train(run, seeds, strategy="sequential")
     assert len(counted) == 1
     for step in (0, 4):
-        for a, b in zip(jax.tree.leaves(first.along[step]), jax.tree.leaves(again.along[step]), strict=True):
+        for a, b in zip(jax.tree.leaves(first.snapshots[step]), jax.tree.leaves(again.snapshots[step]), strict=True):
             assert np.array_equal(np.asarray(a), np.asarray(b))
-    some = Store(store.root).train(run, seeds[:1], lanes="apart", keep=(4,))
-    assert np.array_equal(some.along[4].weights[0][0], first.along[4].weights[0][0])
+    some = Store(store.root).train(run, seeds[:1], strategy="sequential", snapshots=(4,))
+    assert np.array_equal(some.snapshots[4].weights[0][0], first.snapshots[4].weights[0][0])
 
 
 def test_load(store, made, run, seeds):
@@ -169,7 +169,8 @@ else:
 taught = (so.teacher_forcing(task.layout, so.CrossEntropy()),)
 stage = so.Stage(task, taught, so.Sampled(8), so.Adam(0.001), 200, evaluation)
 later = so.Stage(task, taught, so.Rewritten(so.Sampled(8)), so.Adam(0.001), 100, evaluation, reset=False, freeze=True)
-so.Store(sys.argv[1]).train(so.Run(model, [stage] if sys.argv[2] == "gpt" else [stage, later]), range(2), lanes="apart")
+run = so.Run(model, [stage] if sys.argv[2] == "gpt" else [stage, later])
+so.Store(sys.argv[1]).train(run, range(2), strategy="sequential")
 """
 
 
@@ -183,7 +184,7 @@ def test_a_training_killed_twice_ends_as_if_it_had_not_been(tmp_path, which):
     def weights(root):
         store = Store(tmp_path / root)
         (folder,) = store.folders()
-        return folder.read("model.safetensors"), folder.read("history.parquet")
+        return folder.predict("model.safetensors"), folder.predict("history.parquet")
 
     subprocess.run(words("whole"), check=True, env={**os.environ})
     for _ in range(2):

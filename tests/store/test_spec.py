@@ -20,7 +20,7 @@ def test_fields_equal_to_their_default_are_left_out():
     assert describe(Parity(6, 4)) == {"kind": "sorites.tasks.boolean.Boolean", "bits": 6, "sparsity": 4}
     assert describe(Boolean(6, 4, "and"))["gate"]["name"] == "and"
     assert describe(Adam(0.25)) == {
-        "kind": "sorites.training.rules.Adam",
+        "kind": "sorites.training.optimizers.Adam",
         "rate": {"array": 0.25, "dtype": "float32"},
     }
 

@@ -44,16 +44,16 @@ def test_members_come_in_the_order_asked_for(made, store, run, same, no_training
 
 
 def test_only_missing_seeds_are_trained_in_even_groups(store, run, counted, same):
-    found = store.train(run, [0, 1, 2, 3, 4], lanes="apart", group=2)
+    found = store.train(run, [0, 1, 2, 3, 4], strategy="sequential", group=2)
     assert counted == [[1], [2, 4]]
     assert found.history.seeds.tolist() == [0, 1, 2, 3, 4]
     assert len(list((store.root / "members").iterdir())) == 3
-    same(Store(store.root).train(run, [0, 1, 2, 3, 4], lanes="apart"), found)
+    same(Store(store.root).train(run, [0, 1, 2, 3, 4], strategy="sequential"), found)
     assert counted == [[1], [2, 4]]
 
 
 def test_one_run_per_seed(store, run, make, seeds, counted):
-    found = store.train([run, make(rate=0.25)], [3, 3], lanes="apart")
+    found = store.train([run, make(rate=0.25)], [3, 3], strategy="sequential")
     assert counted == [[3]]
     assert found.history.seeds.tolist() == [3, 3]
     with pytest.raises(SpecError, match="differ in arrays only"):
@@ -89,14 +89,14 @@ def test_a_damaged_folder_counts_as_absent(store, run, seeds, made, same, counte
     }[harm]()
     assert [finding.path for finding in check(store)] == [str(folder)]
     with pytest.warns(UserWarning, match="is damaged"):
-        same(store.train(run, seeds, lanes="apart"), made[1])
+        same(store.train(run, seeds, strategy="sequential"), made[1])
     assert counted == [list(seeds)]
     assert sorted(path.name for path in (store.root / "members").iterdir()) == [
         folder.name,
         f"{folder.name}-2",
     ]
     with pytest.warns(UserWarning, match="is damaged"):
-        Store(store.root).train(run, seeds, lanes="apart")
+        Store(store.root).train(run, seeds, strategy="sequential")
     assert counted == [list(seeds)]
 
 
@@ -127,7 +127,9 @@ def test_a_spec_without_its_runs(store, runs):
         assert Store(store.root).folders() == []
 
 
-@pytest.mark.parametrize(("schema", "remedy"), [(2, "read this one with commit e86403e"), (99, "a newer sorites")])
+@pytest.mark.parametrize(
+    ("schema", "remedy"), [(2, "read this one with commit e86403e"), (3, "commit 0b1d64a"), (99, "a newer sorites")]
+)
 def test_a_store_of_another_schema_is_refused(store, run, schema, remedy):
     folder = only_folder(store)
     spec, meta = (json.loads((folder / name).read_text()) for name in ("spec.json", "meta.json"))
@@ -137,7 +139,7 @@ def test_a_store_of_another_schema_is_refused(store, run, schema, remedy):
     (folder / "spec.json").write_bytes(content)
     (folder / "meta.json").write_text(json.dumps(meta))
     for ask in (lambda old: old.folders(), lambda old: old.train(run, [0]), check, list_runs):
-        with pytest.raises(SpecError, match=rf"has schema {schema}; this version reads schema 3: use .*{remedy}"):
+        with pytest.raises(SpecError, match=rf"has schema {schema}; this version reads schema 4: use .*{remedy}"):
             ask(Store(store.root))
 
 
@@ -175,9 +177,9 @@ def test_a_failed_rename_leaves_no_half_folder(run, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr("sorites.store.folder.os.rename", fail)
         with pytest.raises(SpecError, match="No space left"):
-            store.train(run, [3], lanes="apart")
+            store.train(run, [3], strategy="sequential")
     assert list((tmp_path / "members").iterdir()) == []
-    store.train(run, [3], lanes="apart")
+    store.train(run, [3], strategy="sequential")
     assert len(store.folders()) == 1
 
 
@@ -206,7 +208,7 @@ def test_a_kill_leaves_a_whole_folder_or_none(made, run, tmp_path, last):
     store = Store(tmp_path)
     assert store.folders() == []
     assert [finding.problem.split(";")[0] for finding in check(store)] == ["an unfinished write"]
-    store.train(run, [3], lanes="apart")
+    store.train(run, [3], strategy="sequential")
     assert len(store.folders()) == 1
 
 
@@ -277,7 +279,7 @@ def test_figure_folder(tmp_path):
 def test_models_that_draw_their_weights_and_hold_numbers(tmp_path, same):
     """A structure that only `fresh` knows, with a Python number among the leaves."""
     run = Run(Drawn(None, 2.0), [stage()])
-    outcome = Store(tmp_path).train(run, [0, 1], lanes="together")
+    outcome = Store(tmp_path).train(run, [0, 1], strategy="vmap")
     same(Store(tmp_path).train(run, [0, 1]), outcome)
     assert outcome.models.counts.dtype == "int8"  # pyright: ignore
 

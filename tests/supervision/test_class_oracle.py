@@ -10,7 +10,7 @@ from sorites.errors import SpecError
 from sorites.models.perceptron import perceptron
 from sorites.models.positional import positional
 from sorites.probes import Loss
-from sorites.supervision import Own, Squared, Supervision, Truth, direct, teacher_forcing
+from sorites.supervision import OwnPrefix, Squared, Supervision, TrueLabels, direct, teacher_forcing
 from sorites.supervision.class_oracle import ClassOracle, class_chains, mean_chains
 from sorites.tasks import Boolean, Parity
 from sorites.theory.parity_class import subsets
@@ -22,10 +22,10 @@ KEY = jax.random.key(0)
 
 
 def latent(layout):
-    return Supervision(Own("soft"), Truth(), direct(layout).where, Squared())
+    return Supervision(OwnPrefix("soft"), TrueLabels(), direct(layout).where, Squared())
 
 
-def objective(taught, secret=SECRET):
+def loss_function(taught, secret=SECRET):
     return lambda model, chains, key: taught(model, TASK, secret, chains, key)
 
 
@@ -35,7 +35,7 @@ def drawn_positional():
 
 
 LEARNERS = [
-    (perceptron(TASK, 8).fresh(KEY), direct(TASK.layout)),
+    (perceptron(TASK, 8).init(KEY), direct(TASK.layout)),
     (drawn_positional(), latent(TASK.layout)),
     (drawn_positional(), direct(TASK.layout)),
 ]
@@ -46,7 +46,7 @@ def literal_mean(model, taught, inputs):
 
     @eqx.filter_jit
     def gradient(model, secret):
-        return eqx.filter_grad(objective(taught, secret))(model, TASK.think(secret, inputs), KEY)
+        return eqx.filter_grad(loss_function(taught, secret))(model, TASK.think(secret, inputs), KEY)
 
     gradients = [gradient(model, jnp.asarray(secret)) for secret in subsets(TASK.bits, TASK.sparsity)]
     return jax.tree.map(lambda *leaves: jnp.mean(jnp.stack(leaves), axis=0), *gradients)
@@ -54,7 +54,7 @@ def literal_mean(model, taught, inputs):
 
 @eqx.filter_jit
 def at(model, taught, chains):
-    return eqx.filter_grad(objective(taught))(model, chains, KEY)
+    return eqx.filter_grad(loss_function(taught))(model, chains, KEY)
 
 
 def assert_close(first, second, atol=2e-6):
@@ -81,14 +81,14 @@ def test_it_tells_exactly_beyond_its_error(answer_only):
     model, taught = LEARNERS[0]
     free = ClassOracle(np.inf, 50, answer_only)
     known = free.prepare(TASK, SECRET, jax.random.key(2))
-    assert known.own.tokens.shape[-1] == 50
-    hidden = free.answer(objective(taught), model, known, KEY)
-    assert not hidden.told
+    assert known.target.tokens.shape[-1] == 50
+    hidden = free.answer(loss_function(taught), model, known, KEY)
+    assert not hidden.revealed
     deviation = float(hidden.deviation)
-    told = ClassOracle(0.99 * deviation, 50, answer_only).answer(objective(taught), model, known, KEY)
-    assert told.told
-    assert_close(told.gradient, eqx.filter_grad(objective(taught))(model, known.own, KEY), atol=0)
-    assert_close(hidden.gradient, eqx.filter_grad(objective(taught))(model, known.everyone, KEY), atol=0)
+    told = ClassOracle(0.99 * deviation, 50, answer_only).answer(loss_function(taught), model, known, KEY)
+    assert told.revealed
+    assert_close(told.gradient, eqx.filter_grad(loss_function(taught))(model, known.target, KEY), atol=0)
+    assert_close(hidden.gradient, eqx.filter_grad(loss_function(taught))(model, known.whole_class, KEY), atol=0)
     apart = jax.tree.map(lambda a, b: jnp.sum((a - b) ** 2), told.gradient, hidden.gradient)
     assert float(jnp.sqrt(sum(jax.tree.leaves(apart)))) == pytest.approx(deviation, rel=1e-5)
 
@@ -96,11 +96,11 @@ def test_it_tells_exactly_beyond_its_error(answer_only):
 def test_the_printed_cases_hide_what_they_should_tell():
     model, taught = LEARNERS[0]
     known = ClassOracle(0.0, 50, True).prepare(TASK, SECRET, jax.random.key(2))
-    deviation = ClassOracle(0.0, 50, True).answer(objective(taught), model, known, KEY).deviation
+    deviation = ClassOracle(0.0, 50, True).answer(loss_function(taught), model, known, KEY).deviation
     small = ClassOracle(0.5 * float(deviation), 50, True, printed=True)
-    assert not small.answer(objective(taught), model, known, KEY).told  # wrong by twice its error
+    assert not small.answer(loss_function(taught), model, known, KEY).revealed  # wrong by twice its error
     large = ClassOracle(2 * float(deviation), 50, True, printed=True)
-    assert large.answer(objective(taught), model, known, KEY).told  # and tells all where it may hide
+    assert large.answer(loss_function(taught), model, known, KEY).revealed  # and tells all where it may hide
 
 
 def test_what_the_class_knows_does_not_depend_on_the_target():
@@ -108,13 +108,13 @@ def test_what_the_class_knows_does_not_depend_on_the_target():
     for answer_only in (True, False):
         oracle = ClassOracle(0.1, 20, answer_only)
         first, second = oracle.on(TASK, SECRET, inputs), oracle.on(TASK, jnp.array([0, 1, 2, 3]), inputs)
-        np.testing.assert_array_equal(first.everyone.tokens, second.everyone.tokens)
-        assert (np.asarray(first.own.tokens) != np.asarray(second.own.tokens)).any()
+        np.testing.assert_array_equal(first.whole_class.tokens, second.whole_class.tokens)
+        assert (np.asarray(first.target.tokens) != np.asarray(second.target.tokens)).any()
 
 
 def test_every_input_is_a_pool():
     known = ClassOracle(0.1).prepare(TASK, SECRET, KEY)
-    assert known.own.tokens.shape[-1] == 2**TASK.bits
+    assert known.target.tokens.shape[-1] == 2**TASK.bits
 
 
 def test_it_is_a_source_of_the_engine():
@@ -139,8 +139,8 @@ def test_what_cannot_run_is_refused(act, words):
 
 
 def test_the_perceptron_reads_inputs_alone():
-    model, chains = perceptron(TASK, 8).fresh(KEY), TASK.sample(SECRET, KEY, 5)
+    model, chains = perceptron(TASK, 8).init(KEY), TASK.sample(SECRET, KEY, 5)
     hidden = chains.with_shown(jnp.arange(TASK.layout.positions) < TASK.bits)
-    np.testing.assert_array_equal(model.read_batch(chains).mean(), model.read_batch(hidden).mean())
+    np.testing.assert_array_equal(model.predict_batch(chains).mean(), model.predict_batch(hidden).mean())
     with pytest.raises(SpecError, match="shows no attention"):
         model.attend(chains)

@@ -15,7 +15,7 @@ from sorites.supervision import (
     Draw,
     ExactReward,
     ExpectedReward,
-    Own,
+    OwnPrefix,
     PolicyGradient,
     Repeated,
     Sampled,
@@ -29,8 +29,8 @@ TASK = Parity(6, 4)
 WHERE = np.full(3, 1 / 3)
 
 
-def slope(source, objective, model, task, secret, key=None):
-    return source.gradient(objective, model, task, Draw(secret, None, jnp.zeros((), jnp.uint32), key, None))[1]
+def slope(source, loss_function, model, task, secret, key=None):
+    return source.gradient(loss_function, model, task, Draw(secret, None, jnp.zeros((), jnp.uint32), key, None))[1]
 
 
 @pytest.fixture(scope="module")
@@ -47,10 +47,10 @@ def secret():
 
 @eqx.filter_jit
 def _estimate(taught, source, model, secret):
-    def objective(model, chains, key):
+    def loss_function(model, chains, key):
         return taught(model, TASK, secret, chains, key)
 
-    return -slope(source, objective, model, TASK, secret, jax.random.key(1)).weights
+    return -slope(source, loss_function, model, TASK, secret, jax.random.key(1)).weights
 
 
 @eqx.filter_jit
@@ -59,7 +59,7 @@ def _exact(model, secret, discount):
 
 
 @pytest.mark.parametrize(
-    ("signal", "source", "discount"),
+    ("objective", "source", "discount"),
     [
         (ExpectedReward(), Sampled(20_000), 0.0),
         (PolicyGradient(credit(TASK.layout, "token")), Sampled(60_000), 0.0),
@@ -69,16 +69,16 @@ def _exact(model, secret, discount):
     ],
     ids=("rao-blackwell", "token", "step with a baseline", "discounted return", "return"),
 )
-def test_estimators_are_unbiased(signal, source, discount, model, secret):
-    found = _estimate(process_reward(TASK.layout, signal), source, model, secret)
+def test_estimators_are_unbiased(objective, source, discount, model, secret):
+    found = _estimate(process_reward(TASK.layout, objective), source, model, secret)
     exact = _exact(model, secret, np.float32(discount))
     np.testing.assert_allclose(found, -exact, atol=0.006)  # 60,000 chains: a standard error below 0.0015
 
 
 def test_a_group_baseline_keeps_all_but_one_share(model, secret):
     """Subtracting the group's own mean scales the expected gradient by (G-1)/G."""
-    signal = PolicyGradient(credit(TASK.layout, "step"), "group", 4)
-    found = _estimate(process_reward(TASK.layout, signal), Repeated(60_000, 4), model, secret)
+    objective = PolicyGradient(credit(TASK.layout, "step"), "group", 4)
+    found = _estimate(process_reward(TASK.layout, objective), Repeated(60_000, 4), model, secret)
     exact = _exact(model, secret, np.float32(0))
     np.testing.assert_allclose(found, -0.75 * exact, atol=0.006)
 
@@ -110,11 +110,11 @@ def test_serial_chains_have_exact_rewards_too():
 def test_own_thoughts_of_a_batch_are_those_of_each_chain(model, secret):
     """The generation of the positional model, level by level, against reading everything again in every round."""
     chains = TASK.sample(secret, jax.random.key(3), 16)
-    batch = eqx.filter_jit(Own("greedy"))(model, chains, jax.random.key(0), None)
-    tokens, said = AbstractModel.own(model, chains, jax.random.key(0), "greedy")
-    np.testing.assert_array_equal(AbstractModel.write(model, chains, jax.random.key(0), "greedy"), batch.tokens)
+    batch = eqx.filter_jit(OwnPrefix("greedy"))(model, chains, jax.random.key(0), None)
+    tokens, said = AbstractModel.generate_and_predict(model, chains, jax.random.key(0), "greedy")
+    np.testing.assert_array_equal(AbstractModel.generate(model, chains, jax.random.key(0), "greedy"), batch.tokens)
     np.testing.assert_array_equal(tokens, batch.tokens)
-    np.testing.assert_allclose(said.mean(), batch.said.mean(), atol=1e-6)
+    np.testing.assert_allclose(said.mean(), batch.prediction.mean(), atol=1e-6)
 
 
 def test_refusals(model):

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from sorites.errors import SpecError
-from sorites.models import Classes, Signs
+from sorites.models import ClassLogits, SignMeans
 from sorites.models.gated import gated
 from sorites.models.positional import positional
-from sorites.supervision import Own, Shown, direct, inputs_only, teacher_forcing, without
+from sorites.supervision import OwnPrefix, TruePrefix, direct, inputs_only, teacher_forcing, without
 from sorites.tasks import Chain
 
 COUNT = 16
@@ -34,24 +34,24 @@ def reading(prefix, model, chains):
 
 @pytest.fixture(scope="module")
 def readings(model, chains):
-    return {how: reading(Own(how), model, chains) for how in ("soft", "greedy", "sampled")}
+    return {how: reading(OwnPrefix(how), model, chains) for how in ("soft", "greedy", "sampled")}
 
 
 @pytest.mark.parametrize("how", ["soft", "greedy", "sampled"])
 def test_own_thoughts_stand_on_the_true_inputs_and_are_consistent(how, readings, model, chains, task):
     own = readings[how]
     np.testing.assert_array_equal(own.tokens[: task.bits], chains.tokens[: task.bits])
-    again = model.read_batch(Chain(own.tokens, chains.layout)).mean()  # each thought from the own thoughts below it
-    np.testing.assert_allclose(own.said.mean(), again, atol=1e-6)
+    again = model.predict_batch(Chain(own.tokens, chains.layout)).mean()  # each thought from the own thoughts below it
+    np.testing.assert_allclose(own.prediction.mean(), again, atol=1e-6)
 
 
 def test_soft_thoughts_are_the_scores(readings, task):
-    np.testing.assert_array_equal(readings["soft"].tokens[task.bits :], readings["soft"].said.mean())
+    np.testing.assert_array_equal(readings["soft"].tokens[task.bits :], readings["soft"].prediction.mean())
 
 
 def test_greedy_thoughts_are_the_signs(readings, task):
     own = readings["greedy"]
-    np.testing.assert_array_equal(own.tokens[task.bits :], np.where(own.said.mean() >= 0, 1, -1))
+    np.testing.assert_array_equal(own.tokens[task.bits :], np.where(own.prediction.mean() >= 0, 1, -1))
     assert own.tokens.dtype == jnp.int8
 
 
@@ -62,7 +62,7 @@ def test_sampled_thoughts_are_signs(readings, task):
 class TestChoose:
     def test_sampling_frequencies(self):
         means, count = jnp.array([-1.0, -0.6, 0.0, 0.3, 1.0]), 4000
-        said = Signs(jnp.broadcast_to(means[:, None], (5, count)))
+        said = SignMeans(jnp.broadcast_to(means[:, None], (5, count)))
         drawn = np.asarray(said.choose("sampled", jax.random.key(0)), float)
         error = 4.5 * np.sqrt((1 - np.asarray(means) ** 2) / count)  # zero at certainty
         assert (np.abs(drawn.mean(axis=1) - means) <= error).all()
@@ -71,14 +71,14 @@ class TestChoose:
     def test_a_token_of_probability_zero_is_never_drawn(self, monkeypatch, lowest):
         extreme = -1.0 if lowest else float(np.nextafter(np.float32(1), np.float32(0)))
         monkeypatch.setattr(jax.random, "uniform", lambda key, shape, minval: jnp.full(shape, extreme))
-        certain = Signs(jnp.array([[-1.0], [1.0]]))
+        certain = SignMeans(jnp.array([[-1.0], [1.0]]))
         assert certain.choose("sampled", jax.random.key(0)).ravel().tolist() == [-1, 1]
 
     def test_the_sign_of_zero_is_plus_one(self):
-        assert Signs(jnp.zeros((1, 1))).choose("greedy", jax.random.key(0)).item() == 1
+        assert SignMeans(jnp.zeros((1, 1))).choose("greedy", jax.random.key(0)).item() == 1
 
     def test_classes(self):
-        said = Classes(jnp.array([[[0.0, 50.0, 0.0]], [[50.0, 0.0, 0.0]]]))
+        said = ClassLogits(jnp.array([[[0.0, 50.0, 0.0]], [[50.0, 0.0, 0.0]]]))
         for how in ("greedy", "sampled"):
             assert said.choose(how, jax.random.key(0)).ravel().tolist() == [1, 0]
         with pytest.raises(SpecError, match=r"soft thoughts need signs: Classes; use greedy"):
@@ -88,7 +88,7 @@ class TestChoose:
 @pytest.mark.parametrize(("how", "flows"), [("soft", True), ("greedy", False), ("sampled", False)])
 def test_only_soft_thoughts_are_differentiated(how, flows, model, chains):
     def answer(model):
-        return jnp.sum(Own(how)(model, chains, jax.random.key(0), None).said.mean()[-1])
+        return jnp.sum(OwnPrefix(how)(model, chains, jax.random.key(0), None).prediction.mean()[-1])
 
     gradient = eqx.filter_jit(eqx.filter_grad(answer))(model).weights
     assert np.abs(gradient[-1]).max() > 0
@@ -96,12 +96,14 @@ def test_only_soft_thoughts_are_differentiated(how, flows, model, chains):
 
 
 def test_shown_pads_what_it_hides(task, chains, model):
-    everything = Shown(np.ones(task.layout.positions, bool))
-    nothing = Shown(inputs_only(task.layout))
-    np.testing.assert_array_equal(reading(everything, model, chains).said.mean(), model.read_batch(chains).mean())
+    everything = TruePrefix(np.ones(task.layout.positions, bool))
+    nothing = TruePrefix(inputs_only(task.layout))
+    np.testing.assert_array_equal(
+        reading(everything, model, chains).prediction.mean(), model.predict_batch(chains).mean()
+    )
     padded = jnp.where(jnp.arange(task.layout.positions)[:, None, None] < task.bits, chains.tokens, 0)
-    expected = model.read_batch(Chain(padded, chains.layout)).mean()
-    np.testing.assert_array_equal(reading(nothing, model, chains).said.mean(), expected)
+    expected = model.predict_batch(Chain(padded, chains.layout)).mean()
+    np.testing.assert_array_equal(reading(nothing, model, chains).prediction.mean(), expected)
 
 
 class TestRegimes:
@@ -140,4 +142,4 @@ class TestRegimes:
 
 def test_an_unknown_way_is_refused():
     with pytest.raises(SpecError, match=r"own thoughts are soft, greedy or sampled: how='beam'; use one"):
-        Own("beam")
+        OwnPrefix("beam")

@@ -34,7 +34,7 @@ def secret(task):
 
 
 @pytest.fixture(scope="module")
-def objective(task, secret):
+def loss_function(task, secret):
     term = teacher_forcing(task.layout)
 
     def loss(model, chains, key):
@@ -44,19 +44,19 @@ def objective(task, secret):
 
 
 @pytest.fixture(scope="module")
-def gradient(objective, task, model, secret):
+def gradient(loss_function, task, model, secret):
     """The gradient of a source under a key, as one flat vector; one program per kind of source."""
 
     @eqx.filter_jit
     def compiled(source, pool, key):
-        return source.gradient(objective, model, task, Draw(secret, pool, jnp.zeros((), jnp.uint32), key, None))[1]
+        return source.gradient(loss_function, model, task, Draw(secret, pool, jnp.zeros((), jnp.uint32), key, None))[1]
 
     return lambda source, key, pool=None: flat(compiled(source, pool, key))
 
 
 @pytest.fixture(scope="module")
-def on_chains(objective, model):
-    compiled = eqx.filter_jit(lambda chains: eqx.filter_grad(objective)(model, chains, jax.random.key(0)))
+def on_chains(loss_function, model):
+    compiled = eqx.filter_jit(lambda chains: eqx.filter_grad(loss_function)(model, chains, jax.random.key(0)))
     return lambda chains: flat(compiled(chains))
 
 
@@ -100,12 +100,12 @@ def test_draws_do_not_depend_on_the_device(monkeypatch, gradient, task, secret, 
         draw = Draw(secret, pool, jnp.zeros((), jnp.uint32), key, None)
         tokens = []
 
-        def objective(model, chains, key, tokens=tokens):
+        def loss_function(model, chains, key, tokens=tokens):
             tokens.append(chains.tokens)
-            return jnp.mean(model.read_batch(chains).mean())
+            return jnp.mean(model.predict_batch(chains).mean())
 
         with jax.disable_jit():
-            source.gradient(objective, gated(task), task, draw)
+            source.gradient(loss_function, gated(task), task, draw)
         tokens = [np.asarray(jax.lax.stop_gradient(each)).tobytes() for each in tokens]
         seen.append((tokens, source.pieces, member_id(run, 0), describe(run)))
     assert seen[0] == seen[1]
@@ -190,7 +190,7 @@ def test_an_adversary_harms_at_least_as_much_as_noise(radius):
             Draw(secret, pool, jnp.zeros((), jnp.uint32), step, None),
         )  # fmt: skip
         stepped = eqx.tree_at(lambda m: m.weights, start, -20 * 12**2 / np.pi**2 * slope.weights)
-        answer = stepped.write_soft(held.tokens[:12, 0].astype(jnp.float32))[-1]
+        answer = stepped.generate_soft(held.tokens[:12, 0].astype(jnp.float32))[-1]
         return jnp.abs(answer - held.tokens[-1, 0]).max()
 
     both = [

@@ -11,7 +11,17 @@ from sorites.models import QuadraticLinear
 from sorites.models.gated import gated
 from sorites.models.positional import positional
 from sorites.models.requ import requ
-from sorites.supervision import Draw, Own, Pooled, Scores, Squared, Strings, Supervision, Truth, Written
+from sorites.supervision import (
+    Draw,
+    FilteredPrefix,
+    OwnPrefix,
+    Pooled,
+    Scores,
+    Squared,
+    Strings,
+    Supervision,
+    TrueLabels,
+)
 from sorites.tasks import Parity
 from sorites.theory.precision import in_float64
 
@@ -31,7 +41,7 @@ def chains(count=16):
 
 
 def loss(prefix):
-    return Supervision(prefix, Truth(), np.ones((LAYOUT.thoughts, 1)), Squared())
+    return Supervision(prefix, TrueLabels(), np.ones((LAYOUT.thoughts, 1)), Squared())
 
 
 @in_float64
@@ -44,7 +54,7 @@ def test_writing_is_the_rollout_and_so_is_its_gradient():
     def both(model):
         return [
             eqx.filter_value_and_grad(lambda m, p=prefix: loss(p)(m, TASK, secret, batch, jax.random.key(0)))(model)
-            for prefix in (Written(), Own("soft"))
+            for prefix in (FilteredPrefix(), OwnPrefix("soft"))
         ]
 
     (value, gradient), (other, literal) = both(model)
@@ -57,15 +67,15 @@ def test_writing_is_the_rollout_and_so_is_its_gradient():
 def test_single_thoughts_in_a_loop_have_the_gradient_of_finite_differences():
     secret, batch = chains(4)
     model = scattered("causal")
-    objective = eqx.filter_jit(lambda m: loss(Written())(m, TASK, secret, batch, jax.random.key(0)))
-    gradient = np.asarray(eqx.filter_grad(objective)(model).weights)
+    loss_function = eqx.filter_jit(lambda m: loss(FilteredPrefix())(m, TASK, secret, batch, jax.random.key(0)))
+    gradient = np.asarray(eqx.filter_grad(loss_function)(model).weights)
     for row, source in ((0, 1), (2, 9), (6, 0), (6, 13)):
         step = np.zeros(gradient.shape)
         step[row, source] = 1e-6
         up, down = (
             eqx.tree_at(lambda m: m.weights, model, model.weights + sign * jnp.asarray(step)) for sign in (1, -1)
         )
-        slope = (float(objective(up)) - float(objective(down))) / 2e-6
+        slope = (float(loss_function(up)) - float(loss_function(down))) / 2e-6
         assert gradient[row, source] == pytest.approx(slope, abs=1e-8)
 
 
@@ -110,8 +120,8 @@ def test_only_the_used_strings_count():
 
 def test_a_filtered_level_is_zero_and_teaches_nothing():
     secret, batch = chains()
-    model, prefix = concentrated(0), Written(Scores())
-    assert np.abs(prefix(model, batch, jax.random.key(0), None).said.mean()[4:]).max() == 0
+    model, prefix = concentrated(0), FilteredPrefix(Scores())
+    assert np.abs(prefix(model, batch, jax.random.key(0), None).prediction.mean()[4:]).max() == 0
     gradient = eqx.filter_grad(lambda m: loss(prefix)(m, TASK, secret, batch, jax.random.key(0)))(model).weights
     assert np.abs(gradient[4:]).max() == 0
     assert np.abs(gradient[:4]).max() > 0
@@ -120,9 +130,9 @@ def test_a_filtered_level_is_zero_and_teaches_nothing():
 def test_what_cannot_be_written_is_refused():
     _, batch = chains()
     with pytest.raises(SpecError, match="level by level"):
-        Written(Scores())(positional(TASK, mask="causal"), batch, jax.random.key(0), None)
+        FilteredPrefix(Scores())(positional(TASK, mask="causal"), batch, jax.random.key(0), None)
     with pytest.raises(SpecError, match="use `positional`"):
-        Written()(gated(TASK), batch, jax.random.key(0), None)
+        FilteredPrefix()(gated(TASK), batch, jax.random.key(0), None)
     with pytest.raises(SpecError, match="used=0"):
         Strings(STRINGS, 1.5, used=0)
 
@@ -133,11 +143,11 @@ def test_a_pool_in_blocks_is_the_pool():
     pool = Pooled(50, 50).prepare(TASK, secret, jax.random.key(3), None)
 
     def gradient(source):
-        def objective(model, batch, key):
-            return loss(Written())(model, TASK, secret, batch, key)
+        def loss_function(model, batch, key):
+            return loss(FilteredPrefix())(model, TASK, secret, batch, key)
 
         draw = Draw(secret, pool, jnp.zeros((), jnp.uint32), jax.random.key(0), None)
-        return source.gradient(objective, model, TASK, draw)[1].weights
+        return source.gradient(loss_function, model, TASK, draw)[1].weights
 
     small = Pooled(50, 50, block=12)  # 50 > 4 x 12: five blocks of 10
     assert small.pieces == {10}
@@ -148,7 +158,7 @@ def test_a_pool_in_blocks_is_the_pool():
 def test_the_requ_layer_trains_as_the_link_it_realises(joint):
     secret, batch = chains()
     gradients = [
-        eqx.filter_grad(lambda m: loss(Written())(m, TASK, secret, batch, jax.random.key(0)))(
+        eqx.filter_grad(lambda m: loss(FilteredPrefix())(m, TASK, secret, batch, jax.random.key(0)))(
             scattered("lower-levels", link=link)
         ).weights
         for link in (requ(joint), QuadraticLinear(joint))

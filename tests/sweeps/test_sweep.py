@@ -47,7 +47,7 @@ def table(grid):
 def test_a_sweep_trains_what_train_trains(grid, table):
     """Point by point, the same numbers."""
     for point, run in zip(grid.points, grid.runs(), strict=True):
-        history = train(run, SEEDS, lanes="together").history
+        history = train(run, SEEDS, strategy="vmap").history
         here = table.members.filter(rate=point["rate"], batch=point["batch"])
         assert here["seed"].to_list() == SEEDS
         assert here["solved_at"].fill_null(-1).to_list() == history.solved_at.tolist()
@@ -155,7 +155,7 @@ def test_until_goal_leaves_the_last_stage_at_the_goal():
     short = run.until_goal()
     assert short.stages[-1].until == short.goal == run.goal
     assert short.until_goal() is short  # it leaves its last stage already
-    both = [train(each, SEEDS, lanes="together").history for each in (run, short)]
+    both = [train(each, SEEDS, strategy="vmap").history for each in (run, short)]
     assert np.array_equal(both[0].solved_at, both[1].solved_at)
     costs = [so.sweep([each], SEEDS).members for each in (run, short)]
     assert costs[0].select("samples", "ended_by").equals(costs[1].select("samples", "ended_by"))
@@ -168,7 +168,7 @@ def test_until_goal_leaves_the_last_stage_at_the_goal():
 
 def test_halving_ends_the_worst_and_says_so():
     ending = so.Halving(first=2)
-    assert ending.looks(8) == [2, 4]
+    assert ending.budgets(8) == [2, 4]
     assert ending.ended(np.array([0.1, 0.9, np.nan, 0.5, 0.5]), falls=False).tolist() == [
         True,
         False,
@@ -196,7 +196,7 @@ def test_a_look_is_a_prefix():
     assert budget(run) == 16
     short = cut(run, 11)
     assert [int(stage.steps) for stage in short.stages] == [8, 4]
-    part, longer = (train(each, SEEDS, lanes="together").history for each in (short, run))
+    part, longer = (train(each, SEEDS, strategy="vmap").history for each in (short, run))
     records = len(part.step)
     np.testing.assert_array_equal(part.metrics["own.loss"], longer.metrics["own.loss"][:, :records])
 

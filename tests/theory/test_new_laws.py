@@ -80,8 +80,8 @@ def test_the_chance_of_elimination_by_enumeration():
     spanning = 0
     for rows in itertools.product(itertools.product((0, 1), repeat=2), repeat=3):
         spanning += elimination.eliminate(np.array(rows, bool), np.zeros(3, bool)) is not None
-    assert spanning / 64 == elimination.solved_chance(2, 3) == 42 / 64
-    assert elimination.solved_chance(4, 3) == 0
+    assert spanning / 64 == elimination.solved_probability(2, 3) == 42 / 64
+    assert elimination.solved_probability(4, 3) == 0
 
 
 def test_the_rate_of_an_exponential():

@@ -139,7 +139,7 @@ def test_the_chain_tells_what_the_law_says(bits, sparsity):
 
 
 def test_leaf_chances_add_up():
-    chances = class_signal.leaf_chances(9, 4)
+    chances = class_signal.leaf_probabilities(9, 4)
     np.testing.assert_allclose(chances.sum(axis=1), 1)
     np.testing.assert_allclose(chances.sum(axis=0), 4 / 9)
 

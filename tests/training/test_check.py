@@ -62,18 +62,18 @@ def test_groups_are_whole_in_every_block():
             check(run_of(grouped(6), source))
     for source in (Sampled(16_384), Pooled(16_380, 16_380), Blocks(12, 3)):
         check(run_of(grouped(4), source))
-    model, key = positional(TASK).fresh(jax.random.key(0)), jax.random.key(1)
+    model, key = positional(TASK).init(jax.random.key(0)), jax.random.key(1)
     for source in (Sampled(20_000), Pooled(20_000, 16_390), Pooled(20_000, 20_000)):  # as many as are then seen
         seen = []
 
-        def objective(model, chains, key, seen=seen):
+        def loss_function(model, chains, key, seen=seen):
             seen.append(chains.tokens.shape[-1])
-            return jnp.sum(model.read_batch(chains).mean())
+            return jnp.sum(model.predict_batch(chains).mean())
 
         def slope(source=source):
             secret = TASK.draw(key)
             draw = Draw(secret, source.prepare(TASK, secret, key, None), jnp.uint32(0), key, None)
-            return source.gradient(objective, model, TASK, draw)
+            return source.gradient(loss_function, model, TASK, draw)
 
         jax.eval_shape(slope)
         assert set(seen) == source.pieces
@@ -126,7 +126,7 @@ def test_the_answer_of_a_shorter_chain_is_taught(make):
 
 
 def test_the_answers_loss_is_that_of_the_thought_that_is_asked_for():
-    model = gpt(SHORTER, width=8, heads=1).fresh(jax.random.key(3))
+    model = gpt(SHORTER, width=8, heads=1).init(jax.random.key(3))
     secret = SHORTER.draw(jax.random.key(1))
     chains = SHORTER.sample(secret, jax.random.key(2), 16)
     second = np.zeros((4, 1))
@@ -145,7 +145,7 @@ def test_nothing_is_taught_that_is_not_there():
 class Counted(AbstractProbe):
     """An outcome that notes when it is traced."""
 
-    asks_what_is_taught: ClassVar[bool] = False
+    needs_supervision: ClassVar[bool] = False
     reading: str = eqx.field(static=True)
 
     def __call__(self, model, task, secret, chains, taught):
@@ -156,12 +156,12 @@ class Counted(AbstractProbe):
 TRACED: list[str] = []
 
 
-@pytest.mark.parametrize(("lanes", "members"), [("auto", 1), ("together", 2), ("apart", 2)])
-def test_what_is_measured_is_traced_once(lanes, members):
+@pytest.mark.parametrize(("strategy", "members"), [("auto", 1), ("vmap", 2), ("sequential", 2)])
+def test_what_is_measured_is_traced_once(strategy, members):
     """The check before a training asks what is measured; the program asks the same and need not trace it again."""
     task = Parity(bits=4 + members, sparsity=2)  # a size of its own, so that nothing was traced before
-    probes = (Counted("forced"), Counted("padded") if lanes == "apart" else Counted("rolled"))
+    probes = (Counted("forced"), Counted("padded") if strategy == "sequential" else Counted("rolled"))
     stage = Stage(task, (teacher_forcing(task.layout),), Sampled(4), Adam(0.1), 2, Evaluation(1, 8, probes))
     TRACED.clear()
-    train(Run(positional(task), [stage]), range(members), lanes=lanes, chunk=2)
+    train(Run(positional(task), [stage]), range(members), strategy=strategy, chunk=2)
     assert sorted(TRACED) == sorted(probe.reading for probe in probes)

@@ -37,8 +37,8 @@ def equal(first, second):
 
 def same(first, second):
     assert equal(first.models, second.models)
-    assert first.along.keys() == second.along.keys()
-    assert all(equal(first.along[step], second.along[step]) for step in first.along)
+    assert first.snapshots.keys() == second.snapshots.keys()
+    assert all(equal(first.snapshots[step], second.snapshots[step]) for step in first.snapshots)
     assert np.array_equal(first.history.step, second.history.step)
     assert np.array_equal(first.history.samples, second.history.samples)
     assert np.array_equal(first.history.solved_at, second.history.solved_at)
@@ -46,39 +46,39 @@ def same(first, second):
         assert np.array_equal(values, second.history.metrics[name], equal_nan=True), name
 
 
-@pytest.mark.parametrize("lanes", ["together", "apart"])
-def test_a_resumed_ensemble_equals_an_unbroken_one(run, tmp_path, lanes):
-    whole = train(run, SEEDS, lanes, chunk=1, keep=KEEP)
+@pytest.mark.parametrize("strategy", ["vmap", "sequential"])
+def test_a_resumed_ensemble_equals_an_unbroken_one(run, tmp_path, strategy):
+    whole = train(run, SEEDS, strategy, chunk=1, snapshots=KEEP)
     path, resumed = tmp_path / "here.npz", 0
     for chunks in (1, 1, 2, 1):  # on entry, inside a stage, on entry to the next, inside it
         with pytest.raises(Killed):
             train(
                 run,
                 SEEDS,
-                lanes,
+                strategy,
                 chunk=1,
-                keep=KEEP,
+                snapshots=KEEP,
                 progress=killed_after(chunks),
                 checkpoint=Checkpoint(path, "me", 0),
             )
         resumed += path.exists()
     last = Checkpoint(path, "me", 0)
-    same(whole, train(run, SEEDS, lanes, chunk=1, keep=KEEP, checkpoint=last))
+    same(whole, train(run, SEEDS, strategy, chunk=1, snapshots=KEEP, checkpoint=last))
     assert resumed == 4
     last.drop()
     assert not path.exists()
 
 
-@pytest.mark.parametrize("lanes", ["together", "apart"])
-def test_a_kill_after_every_checkpoint_costs_nothing(run, tmp_path, lanes):
+@pytest.mark.parametrize("strategy", ["vmap", "sequential"])
+def test_a_kill_after_every_checkpoint_costs_nothing(run, tmp_path, strategy):
     """Also after the last of a stage, and after the last of all, where nothing is left to train."""
-    whole = train(run, SEEDS, lanes, chunk=1)
+    whole = train(run, SEEDS, strategy, chunk=1)
     chunks = len(whole.history.step)
     for _ in range(chunks):
         here = Checkpoint(tmp_path / "here.npz", "me", 0)
         with pytest.raises(Killed):
-            train(run, SEEDS, lanes, chunk=1, progress=killed_after(1), checkpoint=here)
-    same(whole, train(run, SEEDS, lanes, chunk=1, checkpoint=Checkpoint(tmp_path / "here.npz", "me", 0)))
+            train(run, SEEDS, strategy, chunk=1, progress=killed_after(1), checkpoint=here)
+    same(whole, train(run, SEEDS, strategy, chunk=1, checkpoint=Checkpoint(tmp_path / "here.npz", "me", 0)))
 
 
 @pytest.mark.parametrize(("place", "bit"), [(8, 0), (10, 5), (6, 7), (28, 0)])
@@ -106,13 +106,13 @@ def test_a_first_segment_by_itself_is_gone_on_from(task, evaluation, tmp_path):
     every = evaluation.every
     run = Run(gated(task), stages(task, log_icot(task.layout)[:1], Sampled(64), AdamW(0.3), 6 * every, evaluation))
     path, kept = tmp_path / "here.npz", (every, 2 * every, 6 * every)
-    whole = train(run, SEEDS, "together", chunk=4, keep=kept)
+    whole = train(run, SEEDS, "vmap", chunk=4, snapshots=kept)
     here = Checkpoint(path, "me", 0)
     with pytest.raises(Killed):  # the look, the first segment
-        train(run, SEEDS, "together", chunk=4, keep=kept, progress=killed_after(2), checkpoint=here)
+        train(run, SEEDS, "vmap", chunk=4, snapshots=kept, progress=killed_after(2), checkpoint=here)
     with np.load(path) as arrays:
         assert json.loads(arrays["about"].tobytes())["evaluations"] == 1
-    same(whole, train(run, SEEDS, "together", chunk=4, keep=kept, checkpoint=Checkpoint(path, "me", 0)))
+    same(whole, train(run, SEEDS, "vmap", chunk=4, snapshots=kept, checkpoint=Checkpoint(path, "me", 0)))
 
 
 def test_members_that_were_dropped_stay_dropped(task, evaluation, tmp_path):
@@ -125,13 +125,13 @@ def test_members_that_were_dropped_stay_dropped(task, evaluation, tmp_path):
             until=Until("own.loss", 10.0 if rate < 1 else 0.0, falls=True)))
         for rate in rates
     ]  # fmt: skip
-    whole = train(runs, SEEDS, "together", chunk=2)
+    whole = train(runs, SEEDS, "vmap", chunk=2)
     path = tmp_path / "here.npz"
     with pytest.raises(Killed):
-        train(runs, SEEDS, "together", chunk=2, progress=killed_after(4), checkpoint=Checkpoint(path, "me", 0))
+        train(runs, SEEDS, "vmap", chunk=2, progress=killed_after(4), checkpoint=Checkpoint(path, "me", 0))
     with np.load(path) as arrays:
         assert len(arrays["active"]) < len(SEEDS)
-    same(whole, train(runs, SEEDS, "together", chunk=2, checkpoint=Checkpoint(path, "me", 0)))
+    same(whole, train(runs, SEEDS, "vmap", chunk=2, checkpoint=Checkpoint(path, "me", 0)))
 
 
 def test_somebody_elses_or_a_damaged_checkpoint_is_not_read(run, tmp_path):
@@ -155,13 +155,13 @@ def test_a_checkpoint_is_written_at_most_so_often(run, tmp_path):
 
 
 def test_weights_on_the_way(run):
-    trained = train(run, [0, 1], keep=(0, 4, 8))
-    assert equal(trained.along[8], trained.models)
-    assert not equal(trained.along[4], trained.models)
-    assert equal(trained.model(1, 4), jax.tree.map(lambda leaf: leaf[1], trained.along[4]))
+    trained = train(run, [0, 1], snapshots=(0, 4, 8))
+    assert equal(trained.snapshots[8], trained.models)
+    assert not equal(trained.snapshots[4], trained.models)
+    assert equal(trained.model(1, 4), jax.tree.map(lambda leaf: leaf[1], trained.snapshots[4]))
     part = Run(run.model, run.stages[:1])
-    assert equal(train(part, [0, 1]).models, trained.along[4])
+    assert equal(train(part, [0, 1]).models, trained.snapshots[4])
     with pytest.raises(SpecError, match="keep=3, every=2; use 2 or 4"):
-        train(run, [0], keep=(3,))
+        train(run, [0], snapshots=(3,))
     with pytest.raises(SpecError, match="within the run"):
-        train(run, [0], keep=(100,))
+        train(run, [0], snapshots=(100,))

@@ -42,7 +42,7 @@ SEEDS = [0, 1, 2]
 
 def with_adam(run, **changes):
     """The same run with another rule in every stage."""
-    return eqx.tree_at(lambda r: [s.rule for s in r.stages], run, [AdamW(**changes)] * len(run.stages))
+    return eqx.tree_at(lambda r: [s.optimizer for s in r.stages], run, [AdamW(**changes)] * len(run.stages))
 
 
 def assert_same(one, other, members=slice(None), **tolerance):
@@ -74,7 +74,7 @@ def test_the_shape_of_a_history(trained, task):
 
 
 def test_the_same_spec_and_seeds_are_bit_identical(run, trained):
-    assert_same(train(run, SEEDS, lanes="together"), trained)
+    assert_same(train(run, SEEDS, strategy="vmap"), trained)
 
 
 def advancing():
@@ -87,9 +87,9 @@ def test_nothing_recompiles_for_new_data(run, trained):
     programs = [advancing(), *(compiler.compiled(each, fast_compile=True) for each in others)]
     before = [program._cached._cache_size() for program in programs]
     assert all(before)
-    other = train(with_adam(run, rate=0.1, decay=0.01), [7, 8, 9], lanes="together")  # secrets are new too
+    other = train(with_adam(run, rate=0.1, decay=0.01), [7, 8, 9], strategy="vmap")  # secrets are new too
     shifted = eqx.tree_at(lambda r: r.model.weights, run, replace_fn=lambda w: jax.tree.map(lambda x: x + 1, w))
-    train(shifted, SEEDS, lanes="together")
+    train(shifted, SEEDS, strategy="vmap")
     assert [program._cached._cache_size() for program in programs] == before
     assert (other.history.metrics["own.loss"] != trained.history.metrics["own.loss"]).any()
 
@@ -97,24 +97,24 @@ def test_nothing_recompiles_for_new_data(run, trained):
 def test_what_a_gpu_is_told_changes_nothing_elsewhere(run, trained, monkeypatch):
     monkeypatch.setattr(compiler, "backend", lambda: "gpu")
     assert compiler.options(False) == compiler.GPU
-    assert_same(train(run, SEEDS, lanes="together"), trained)
+    assert_same(train(run, SEEDS, strategy="vmap"), trained)
 
 
 @pytest.mark.parametrize("chunk", [1, 3])
 def test_a_history_does_not_depend_on_chunk_length(run, trained, chunk):
-    assert_same(train(run, SEEDS, lanes="together", chunk=chunk), trained)  # 2 leaves a partial last chunk
+    assert_same(train(run, SEEDS, strategy="vmap", chunk=chunk), trained)  # 2 leaves a partial last chunk
 
 
 def test_a_history_does_not_depend_on_company(run, trained):
-    everyone = train(run, SEEDS, lanes="apart")
-    alone = train(run, [1], lanes="apart")
+    everyone = train(run, SEEDS, strategy="sequential")
+    alone = train(run, [1], strategy="sequential")
     assert_same(alone, everyone, members=[1])
     assert_same(everyone, trained, rtol=1e-4, atol=1e-5)  # vmap differs in rounding alone, on a short run
 
 
 def test_several_runs_differ_in_arrays(run, trained):
     rates = [0.3, 0.1, 0.3]
-    several = train([with_adam(run, rate=rate) for rate in rates], SEEDS, lanes="together")
+    several = train([with_adam(run, rate=rate) for rate in rates], SEEDS, strategy="vmap")
     loss, same = several.history.metrics["own.loss"], trained.history.metrics["own.loss"]
     np.testing.assert_array_equal(loss[[0, 2]], same[[0, 2]])
     assert (loss[1] != same[1]).any()
@@ -122,7 +122,7 @@ def test_several_runs_differ_in_arrays(run, trained):
 
 def test_progress_is_told_between_chunks(run, trained):
     told = []
-    train(run, SEEDS, lanes="together", progress=told.append)
+    train(run, SEEDS, strategy="vmap", progress=told.append)
     assert [(p.stage, p.stages, p.step, p.steps, p.members) for p in told] == [
         (1, 2, 0, 8, 3),  # the look on entry
         (1, 2, 4, 8, 3),
@@ -138,10 +138,10 @@ def test_a_long_training_is_heard_of_early(run):
     """After the first segment, not after the first chunk, which may take a minute."""
     told: list[Progress] = []
     long = Run(run.model, [dataclasses.replace(run.stages[0], steps=12)])
-    train(long, SEEDS, lanes="together", chunk=3, progress=told.append)
+    train(long, SEEDS, strategy="vmap", chunk=3, progress=told.append)
     assert [now.step for now in told] == [0, 2, 6, 12]
     told.clear()
-    train(long, SEEDS, lanes="together", progress=told.append)
+    train(long, SEEDS, strategy="vmap", progress=told.append)
     assert [now.step for now in told] == [0, 12]  # no longer than a chunk
 
 
@@ -160,20 +160,20 @@ class TestDivergence:
 
         return one(0.5, 0.0), one(1e38, 3.4e38)
 
-    @pytest.mark.parametrize("lanes", ["together", "apart"])
-    def test_a_diverged_member_is_recorded_and_the_others_go_on(self, runs, lanes):
+    @pytest.mark.parametrize("strategy", ["vmap", "sequential"])
+    def test_a_diverged_member_is_recorded_and_the_others_go_on(self, runs, strategy):
         good, bad = runs
-        mixed = train([good, bad, good], SEEDS, lanes=lanes).history
+        mixed = train([good, bad, good], SEEDS, strategy=strategy).history
         assert mixed.diverged.tolist() == [False, True, False]
         assert mixed.samples.tolist() == [256, 128, 256]  # it stands still once it is seen
         assert np.isfinite(mixed.metrics["own.loss"][1, 0])
         assert np.isnan(mixed.metrics["padded.answer"][1, 2])
-        pure = train([good] * 3, SEEDS, lanes=lanes).history
+        pure = train([good] * 3, SEEDS, strategy=strategy).history
         for name, values in pure.metrics.items():
             np.testing.assert_array_equal(mixed.metrics[name][[0, 2]], values[[0, 2]])
 
     def test_everyone_may_diverge(self, runs):
-        history = train([runs[1]] * 3, SEEDS, lanes="apart").history
+        history = train([runs[1]] * 3, SEEDS, strategy="sequential").history
         assert history.diverged.all()
         assert history.step.tolist() == [0, 2]
         assert np.isfinite(history.entry(1, "own.loss")).all()  # what it measured before
@@ -195,13 +195,13 @@ def until(goal):
 @pytest.fixture(scope="module")
 def whole():
     """Nobody leaves."""
-    return train(until(None), LEAVERS, lanes="apart")
+    return train(until(None), LEAVERS, strategy="sequential")
 
 
 @pytest.fixture(scope="module")
 def leaving():
     """All in one chunk, so nobody is dropped."""
-    return train(until(1.0), LEAVERS, lanes="apart")
+    return train(until(1.0), LEAVERS, strategy="sequential")
 
 
 class TestLeavingEarly:
@@ -236,7 +236,7 @@ class TestLeavingEarly:
             "compiled",
             lambda each, *rest, **more: watched if each is ensemble.train_members else program(each, *rest, **more),
         )
-        dropped = train(until(1.0), LEAVERS, lanes="together", chunk=1)
+        dropped = train(until(1.0), LEAVERS, strategy="vmap", chunk=1)
         assert sizes == sorted(sizes, reverse=True)
         assert set(sizes) == {4, 2, 1}
         assert len(sizes) == len(leaving.history.step)  # and the loop ends with the last member
@@ -244,10 +244,12 @@ class TestLeavingEarly:
 
 
 def test_rules_freeze_and_quantise_inside_the_program(task):
-    rule = Frozen(Quantised(Sign(1.0)), ("gates",))
+    optimizer = Frozen(Quantised(Sign(1.0)), ("gates",))
     taught = [teacher_forcing(task.layout)]
     model = open_gates(task, gate=0.3)
-    trained = train(Run(model, stages(task, taught, Sampled(64), rule, 2, Evaluation(2, 64, (Loss(),)))), [0], "apart")
+    trained = train(
+        Run(model, stages(task, taught, Sampled(64), optimizer, 2, Evaluation(2, 64, (Loss(),)))), [0], "sequential"
+    )
     weights = np.asarray(trained.models.weights)
     assert np.abs(weights).max() >= 1
     np.testing.assert_array_equal(weights, np.round(weights))
@@ -259,7 +261,7 @@ def test_a_pool_is_kept_and_the_rule_may_remember(task):
     for reset in (True, False):
         evaluation = Evaluation(2, 64, (Loss(),))
         each = stages(task, [teacher_forcing(task.layout)] * 2, Pooled(32, 32), AdamW(0.1), 2, evaluation, reset=reset)
-        outcomes[reset] = train(Run(gated(task), each), [0], "apart").history.metrics["own.loss"][0]
+        outcomes[reset] = train(Run(gated(task), each), [0], "sequential").history.metrics["own.loss"][0]
     np.testing.assert_array_equal(outcomes[True][:3], outcomes[False][:3])
     assert outcomes[True][3] != outcomes[False][3]
 
@@ -268,8 +270,8 @@ class TestRefusals:
     def test_ensembles(self, run):
         with pytest.raises(SpecError, match=r"an ensemble needs at least one seed: seeds=0; use 1 or more"):
             train(run, [])
-        with pytest.raises(SpecError, match=r"lanes are auto, together or apart: lanes='side'; use one"):
-            train(run, [0], lanes="side")
+        with pytest.raises(SpecError, match=r"got strategy='side'; allowed are auto, vmap, sequential, separate"):
+            train(run, [0], strategy="side")
         with pytest.raises(SpecError, match=r"one run per seed: 2 runs, 1 seeds; make them equal"):
             train([run, run], [0])
         with pytest.raises(SpecError, match=r"a seed is a number from 0 to 2\^31 - 1"):
@@ -283,7 +285,7 @@ class TestRefusals:
     def test_stages(self, run, task):
         [stage, _] = run.stages
         with pytest.raises(SpecError, match=r"whole evaluations long: steps=5, every=2; use a multiple of it"):
-            Stage(task, stage.taught, stage.source, stage.rule, 5, stage.evaluation)
+            Stage(task, stage.supervisions, stage.source, stage.optimizer, 5, stage.evaluation)
         with pytest.raises(SpecError, match=r"evaluations are at least a step apart: every=0; use 1 or more"):
             Evaluation(every=0)
         with pytest.raises(SpecError, match=r"an evaluation needs chains: count=0; use 1 or more"):
@@ -313,18 +315,18 @@ class TestCurricula:
     def test_one_rule_per_stage(self, task):
         rules = [GD(1.0), GD(2.0)]
         made = stages(task, log_icot(task.layout), Sampled(8), rules, 25)
-        assert [float(stage.rule.rate) for stage in made] == [1, 2]
+        assert [float(stage.optimizer.rate) for stage in made] == [1, 2]
         with pytest.raises(ValueError, match="zip"):
             stages(task, log_icot(task.layout), Sampled(8), [GD(1.0)], 25)
 
 
 def test_step_s_draws_from_its_own_key(run):
     """Weights after n steps do not depend on how many more follow (a prefix of a longer stage)."""
-    short = train(run, [3], lanes="apart").history
+    short = train(run, [3], strategy="sequential").history
     first = run.stages[0]
-    longer = Run(run.model, [Stage(first.task, first.taught, first.source, first.rule, 6, first.evaluation)])
+    longer = Run(run.model, [Stage(first.task, first.supervisions, first.source, first.optimizer, 6, first.evaluation)])
     np.testing.assert_array_equal(
-        train(longer, [3], lanes="apart").history.metrics["own.loss"][:, :3], short.metrics["own.loss"][:, :3]
+        train(longer, [3], strategy="sequential").history.metrics["own.loss"][:, :3], short.metrics["own.loss"][:, :3]
     )
     assert jnp.isfinite(short.metrics["own.loss"]).all()
 
@@ -340,7 +342,7 @@ class TestStrategies:
         assert choose_strategy(small, 8, "auto") == "vmap"
         assert choose_strategy(middle, 8, "auto") == "vmap"  # measured: 1.8 times as fast as one after another
         assert choose_strategy(large, 8, "auto") == "separate"
-        assert choose_strategy(large, 8, "together") == "vmap"
+        assert choose_strategy(large, 8, "vmap") == "vmap"
 
     def test_the_last_member_runs_alone(self):
         assert for_fewer("vmap", 1) == "separate"

@@ -66,7 +66,7 @@ def filled(tree, values):
 @pytest.fixture(autouse=True)
 def _few_programs():
     yield
-    if EXACT:  # every history in both lanes: more programs than a process may map
+    if EXACT:  # every history under both strategies: more programs than a process may map
         jax.clear_caches()
 
 
@@ -84,11 +84,11 @@ def test_three_updates_of_the_gpt(name):
     task = Sequences(12, case.get("room", 3), 3, case.get("format", "paper"), 64)
     model = gpt(task, case.get("layers", 1), case.get("heads", 4), 16, 32, weights=case.get("weights", "float32"),
                 compute=case.get("compute", "float32"), spread=0.1, start=task.format == "paper")  # fmt: skip
-    rule = Decay(Adam(1e-2), 10)
-    rule = Clip(rule, case["clip"]) if "clip" in case else rule
+    optimizer = Decay(Adam(1e-2), 10)
+    optimizer = Clip(optimizer, case["clip"]) if "clip" in case else optimizer
     source = Passes(32, case["size"]) if "size" in case else OnePass(32)
     taught = dataclasses.replace(teacher_forcing(task.layout, CrossEntropy()), share=True)
-    stage = Stage(task, (taught,), source, rule, 10, Evaluation(10))
+    stage = Stage(task, (taught,), source, optimizer, 10, Evaluation(10))
     member = init_member(Run(model, [stage]), jnp.asarray(7))
     np.testing.assert_array_equal(member.secret.mask, stored["mask"])  # old seeds keep their secrets and weights
     np.testing.assert_array_equal(member.secret.keys, stored["keys"])
@@ -129,10 +129,10 @@ def test_members_of_different_sparsity_in_one_program():
         evaluation = Evaluation(4, 64, probes, numbered=True)
         stage = Stage(task, (taught,), OnePass(32), Decay(Adam(1e-2), 40), 40, evaluation)
         runs.append(Run(gpt(task, 1, 4, 16, 32, spread=0.1), [stage]))
-    for lanes in ("apart", "together"):
-        history = train(runs, [0, 1, 2], lanes).history
+    for strategy in ("sequential", "vmap"):
+        history = train(runs, [0, 1, 2], strategy).history
         for old in ("accuracy", "loss", "entropy", "entropy_answer_mean", "training_loss"):
-            new, exact = history.metrics[NAMES["W"].get(old, old)][:, 1:], stored[f"{lanes}/{old}"]
+            new, exact = history.metrics[NAMES["W"].get(old, old)][:, 1:], stored[f"{strategy}/{old}"]
             tolerance = {"rtol": 1e-3, "atol": 2e-2 if old == "accuracy" else 1e-3}
             if EXACT and "loss" in old:  # averaged in another order
                 np.testing.assert_allclose(new, exact, rtol=3e-7)
@@ -167,7 +167,7 @@ def test_three_updates_of_the_decoder(name):
         np.testing.assert_allclose(mine, old, rtol=2e-3, atol=3e-4)
     chains = Chain(jnp.moveaxis(jnp.asarray(stored["asked"]), 0, -1), task.layout)
     ended = filled(member.model, leaves(stored, "end"))
-    tokens = ended.write(chains, jax.random.key(0), "greedy")
+    tokens = ended.generate(chains, jax.random.key(0), "greedy")
     np.testing.assert_array_equal(jnp.moveaxis(tokens[4:], -1, 0), stored["written"])
     (rows,) = ended.attend(chains.with_tokens(tokens))
     look = np.asarray(rows.mean(axis=(0, 3)))
@@ -199,7 +199,7 @@ def _with_key(stage, member, key):
         model, state, loss = eqx.filter_jit(_train_again)(stage, member, draw)
     else:
         slope = eqx.filter_jit(
-            lambda: stage.source.gradient(stage.objective(member.secret), member.model, stage.task, draw)
+            lambda: stage.source.gradient(stage.loss_function(member.secret), member.model, stage.task, draw)
         )
         loss, gradient = slope()
         model, state = apply_gradient(stage, member.model, member.state, gradient)
@@ -235,8 +235,8 @@ def histories():
     yield "RS/mixed", Experiment(method="sft", forcing=0.5, loss="logistic", **few).run(), [0, 1]
     yield "RS/blocks", Experiment(block=64, **few).run(), [0, 1]
     yield "RS/and-serial", Experiment(gate="and", decomposition="serial", **few).run(), [0, 1]
-    yield "RS/noise", Experiment(noise=0.1, rule="adam", rate=0.1, **few).run(), [0, 1]
-    exponential = Experiment(method="sft", loss="exponential", rule="gd", freeze="magnitude", **few)
+    yield "RS/noise", Experiment(noise=0.1, optimizer="adam", rate=0.1, **few).run(), [0, 1]
+    exponential = Experiment(method="sft", loss="exponential", optimizer="gd", freeze="magnitude", **few)
     yield "RS/exponential-gd", exponential.run(), [0, 1]
 
 
@@ -250,9 +250,9 @@ SOME = ("LI/gated/log-icot", "LI/reader/icot", "LI/pool", "LI/algorithm-one", "L
 def test_histories_are_what_they_were(name):
     run, seeds = HISTORIES[name]
     with np.load(FROZEN / "histories.npz") as stored:
-        for lanes in ("apart", "together") if EXACT else ("together",):
-            history = train(run, seeds, lanes).history
-            old = {key.split("|")[2]: stored[key] for key in stored.files if key.startswith(f"{name}|{lanes}|")}
+        for strategy in ("sequential", "vmap") if EXACT else ("vmap",):
+            history = train(run, seeds, strategy).history
+            old = {key.split("|")[2]: stored[key] for key in stored.files if key.startswith(f"{name}|{strategy}|")}
             np.testing.assert_array_equal(history.step, old.pop("step"))
             np.testing.assert_array_equal(history.stage, old.pop("stage"))
             np.testing.assert_array_equal(history.samples, old.pop("samples"))

@@ -8,23 +8,23 @@ import numpy as np
 import pytest
 
 from sorites.errors import SpecError
-from sorites.models import AbstractModel, Odds
+from sorites.models import AbstractModel, SignLogits
 from sorites.models.gated import gated
 from sorites.models.gpt import gpt
 from sorites.models.perceptron import perceptron
 from sorites.models.positional import positional
-from sorites.probes import ChildMass, Elsewhere, Loss, Outcome
+from sorites.probes import ChildMass, Loss, OnTask, Outcome
 from sorites.supervision import (
     Clipped,
     CrossEntropy,
     Hinge,
-    Own,
+    OwnPrefix,
     PolicyGradient,
     Rewritten,
     Sampled,
     Squared,
     Supervision,
-    Truth,
+    TrueLabels,
     credit,
     process_reward,
     teacher_forcing,
@@ -37,8 +37,8 @@ PROBES = (Loss(), Outcome("rolled"))
 FORCED = (teacher_forcing(TASK.layout),)
 
 
-def one(rule=None, steps=8, probes=PROBES, goal=None, task=TASK, taught=FORCED, model=None, **fields):
-    stage = Stage(task, taught, Sampled(16), rule or GD(0.5), steps, Evaluation(2, 32, probes), **fields)
+def one(optimizer=None, steps=8, probes=PROBES, goal=None, task=TASK, taught=FORCED, model=None, **fields):
+    stage = Stage(task, taught, Sampled(16), optimizer or GD(0.5), steps, Evaluation(2, 32, probes), **fields)
     return Run(model or positional(task), [stage], goal)
 
 
@@ -73,8 +73,8 @@ def test_what_the_clock_ends_is_censored_not_finished():
 
 def test_budgets_are_data():
     runs = [one(steps=steps) for steps in (4, 8)]
-    for lanes in ("apart", "together"):
-        history = train(runs, [0, 0], lanes).history
+    for strategy in ("sequential", "vmap"):
+        history = train(runs, [0, 0], strategy).history
         assert history.samples.tolist() == [64, 128]
         assert np.isnan(history.metrics["own.loss"][0, -1])
 
@@ -83,7 +83,7 @@ def test_a_teacher_is_frozen_on_entry_and_its_words_are_the_labels():
     """Taught by its own greedy answers a model becomes surer of them; fresh batches are rewritten as they come."""
     start = one(GD(5.0), 4).stages[0]
     alone = dataclasses.replace(start, source=Rewritten(Sampled(16)), reset=False, freeze=True)
-    trained = train(Run(positional(TASK), [start, alone]), [0, 1], "apart")
+    trained = train(Run(positional(TASK), [start, alone]), [0, 1], "sequential")
     assert trained.history.stage.tolist() == [1] * 3 + [2] * 3
     assert np.isfinite(trained.history.last("own.loss")).all()
     with pytest.raises(SpecError, match="give the stage freeze=True"):
@@ -107,26 +107,26 @@ def test_stages_may_differ_in_length():
 
 
 def test_probes_on_another_task():
-    longer = Elsewhere(Parity(6, 2, "serial"), (Outcome("rolled"),), "serial", 16)
+    longer = OnTask(Parity(6, 2, "serial"), (Outcome("rolled"),), "serial", 16)
     history = train(one(probes=(*PROBES, longer)), [0]).history
     assert "rolled.answer@serial" in history.metrics
 
 
 def test_the_first_update_under_a_ratio_is_the_policy_gradient():
     task = Parity(6, 4)
-    signal = PolicyGradient(credit(task.layout, "step"))
+    objective = PolicyGradient(credit(task.layout, "step"))
     model = positional(task, "policy-parity", "previous-level")
 
-    def weights(signal, reuse):
-        taught = (process_reward(task.layout, signal),)
+    def weights(objective, reuse):
+        taught = (process_reward(task.layout, objective),)
         run = one(GD(0.5), 2, (Outcome("rolled"), ChildMass()), None, task, taught, model, reuse=reuse)
         return np.asarray(train(run, [0]).models.weights)
 
-    np.testing.assert_allclose(weights(Clipped(signal, 0.2), 1), weights(signal, 1), atol=1e-7)
-    assert np.abs(weights(Clipped(signal, 0.2), 3) - weights(signal, 1)).max() > 1e-3
-    assert np.abs(weights(Clipped(signal, 0.0), 3) - weights(Clipped(signal, 1e-6), 3)).max() > 1e-4
+    np.testing.assert_allclose(weights(Clipped(objective, 0.2), 1), weights(objective, 1), atol=1e-7)
+    assert np.abs(weights(Clipped(objective, 0.2), 3) - weights(objective, 1)).max() > 1e-3
+    assert np.abs(weights(Clipped(objective, 0.0), 3) - weights(Clipped(objective, 1e-6), 3)).max() > 1e-4
     with pytest.raises(SpecError, match="use the signal Clipped, or reuse=1"):
-        weights(signal, 2)
+        weights(objective, 2)
 
 
 @pytest.mark.parametrize("fields", [{"dropout": 0.1}, {"weights": "bfloat16"}, {"compute": "bfloat16"}])
@@ -144,8 +144,8 @@ def test_chains_that_count_less():
     half = dataclasses.replace(chains, weight=jnp.array([1.0, 1, 1, 1, 0, 0, 0, 0]))
     first = jax.tree.map(lambda leaf: leaf[..., :4], chains)
     model, secret = positional(TASK), TASK.draw(jax.random.key(0))
-    for signal in (Squared(), Hinge()):
-        term = Supervision(FORCED[0].prefix, Truth(), np.ones((1, 1)), signal)
+    for objective in (Squared(), Hinge()):
+        term = Supervision(FORCED[0].prefix, TrueLabels(), np.ones((1, 1)), objective)
         found = [float(term(model, TASK, secret, each, None)) for each in (half, first)]
         assert found[0] == pytest.approx(found[1], rel=1e-5)
 
@@ -161,7 +161,7 @@ def test_chains_that_count_less():
         (lambda: one(task=Parity(6, 3, "serial"), taught=(teacher_forcing(Parity(6, 3, "serial").layout),),
                      model=positional(Parity(6, 3, "serial"), mask="previous-level")), "the mask hides its children"),
         (lambda: one(task=Composition("C3", 3), model=gpt(Composition("C3", 3), width=16),
-                     taught=(Supervision(Own("soft"), Truth(), np.ones((2, 1)), Squared()),)), "need signs"),
+                     taught=(Supervision(OwnPrefix("soft"), TrueLabels(), np.ones((2, 1)), Squared()),)), "need signs"),
     ],
 )  # fmt: skip
 def test_refusals_before_anything_compiles(make, words):
@@ -177,8 +177,8 @@ def test_what_a_model_says_has_a_shape():
     class Talkative(AbstractModel):
         weights: jax.Array
 
-        def read(self, chain, depth=None, key=None):
-            return Odds((self.weights @ chain.tokens[:6, 0].astype(jnp.float32))[:, None])
+        def predict(self, chain, depth=None, key=None):
+            return SignLogits((self.weights @ chain.tokens[:6, 0].astype(jnp.float32))[:, None])
 
     model = Talkative(jnp.zeros((2, 6)))  # of one
     with pytest.raises(SpecError, match="says something about every thought and slot"):

@@ -50,8 +50,10 @@ def test_self_training_lowers_the_error_at_each_length():
     np.testing.assert_array_equal(said[0].history.routing.predicate, grown[0].history.routing.predicate)  # its defaults
     for stage in grown:
         assert float(stage.history.right.min()) == 1
-        along = jax.vmap(lambda path, length=stage.length: path.masses(length, jnp.asarray(2)))(stage.history.routing)
-        assert float(along.error[-1]) < float(along.error[0])
+        snapshots = jax.vmap(lambda path, length=stage.length: path.masses(length, jnp.asarray(2)))(
+            stage.history.routing
+        )
+        assert float(snapshots.error[-1]) < float(snapshots.error[0])
     still = train_routing(FEATURES, start.end, two_steps(ACTION, 1), (2,), 12, 5, until=1e9)
     np.testing.assert_array_equal(still.routing.predicate, np.full(6, float(start.end.predicate), np.float32))
 
@@ -63,7 +65,7 @@ ARMS = (Arm("C3"), Arm("S3", pool=5, residual=1.0, decay=1.0))
 @pytest.fixture(scope="module")
 def trained():
     """Two arms, then self-training to a longer sentence."""
-    return train(SIZE.runs(ARMS, (6,), 10, 2), [0, 0], "apart", keep=(SIZE.steps,))
+    return train(SIZE.runs(ARMS, (6,), 10, 2), [0, 0], "sequential", snapshots=(SIZE.steps,))
 
 
 def test_arms_share_a_program_and_grow_by_their_own_answers(trained):
@@ -85,10 +87,10 @@ def test_arms_share_a_program_and_grow_by_their_own_answers(trained):
 
 
 def test_a_member_does_not_depend_on_company(trained):
-    before = trained.along[SIZE.steps].readout  # the self-training that follows
+    before = trained.snapshots[SIZE.steps].readout  # the self-training that follows
     alone = train(SIZE.runs(ARMS)[1:], [0])
     np.testing.assert_allclose(alone.models.readout[0], before[1], atol=1e-6)
-    beside = train(SIZE.runs(ARMS), [0, 0], "together")
+    beside = train(SIZE.runs(ARMS), [0, 0], "vmap")
     np.testing.assert_allclose(beside.models.readout, before, atol=1e-4)
 
 
@@ -111,7 +113,7 @@ def test_a_teacher_writes_labels_for_longer_sentences(trained):
 
     plain, noisy, strict = pool(), pool(noise=1.0), pool(confidence=0.9)
     assert plain.tokens.shape == (11, 5, 30)
-    assert plain.own
+    assert plain.generate_and_predict
     np.testing.assert_array_equal(plain.tokens[:6], noisy.tokens[:6])
     changed = np.asarray(noisy.tokens[6:, 4] != plain.tokens[6:, 4])
     values = np.asarray(plain.tokens[6:, 4]) >= task.vocabulary.first_value  # a young teacher may write other words

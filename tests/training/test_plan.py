@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sorites.models.gated import gated
-from sorites.probes import AbstractProbe, Elsewhere, Loss, Outcome
+from sorites.probes import AbstractProbe, Loss, OnTask, Outcome
 from sorites.supervision import Pooled, Sampled
 from sorites.tasks import Parity
 from sorites.training import AdamW, Evaluation, Run, log_icot, stages, train
@@ -43,16 +43,16 @@ def test_a_curriculum_is_one_program():
     (first, one), (second, two) = plans(run)
     assert structure_of(first) == structure_of(second)
     assert (one, two) == (0, 1)
-    assert first.teachings[0] is run.stages[0].taught
-    assert second.teachings[1] is run.stages[1].taught
-    assert only(second, 1).teachings == (run.stages[1].taught,)
+    assert first.teachings[0] is run.stages[0].supervisions
+    assert second.teachings[1] is run.stages[1].supervisions
+    assert only(second, 1).teachings == (run.stages[1].supervisions,)
 
 
 def test_a_probe_that_may_ask_what_is_taught_is_compiled_with_it():
     assert shared(of(Loss(), Outcome())) == [2, 2]
     assert shared(of(Loss(), Asking())) == [1, 1]
-    assert shared(of(Elsewhere(TASK, (Outcome(),), "here"))) == [2, 2]
-    assert shared(of(Elsewhere(TASK, (Asking(),), "here"))) == [1, 1]
+    assert shared(of(OnTask(TASK, (Outcome(),), "here"))) == [2, 2]
+    assert shared(of(OnTask(TASK, (Asking(),), "here"))) == [1, 1]
 
 
 def test_other_sources_and_teachers_are_other_programs():
@@ -68,7 +68,7 @@ def test_the_shared_program_does_what_each_did():
         of(Loss(), Outcome(), Asking(), source=Pooled(128, 64)),
         of(Loss(), Outcome(), source=Pooled(128, 64)),
     )
-    one, other = (train(run, [0, 1], "apart").history for run in (apart, together))
+    one, other = (train(run, [0, 1], "sequential").history for run in (apart, together))
     for name, values in other.metrics.items():
         np.testing.assert_allclose(values, one.metrics[name], rtol=1e-5, atol=1e-6)
 

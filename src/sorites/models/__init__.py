@@ -22,13 +22,13 @@ from .policies import POLICIES as POLICIES
 from .policies import Policy as Policy
 from .policies import policy_for as policy_for
 from .positional import Positional as Positional
+from .prediction import AbstractPrediction as AbstractPrediction
+from .prediction import ClassLogits as ClassLogits
+from .prediction import SignLogits as SignLogits
+from .prediction import SignMeans as SignMeans
+from .prediction import SlotLogits as SlotLogits
 from .reader import Reader as Reader
 from .requ import Requ as Requ
-from .said import AbstractSaid as AbstractSaid
-from .said import Classes as Classes
-from .said import Odds as Odds
-from .said import Signs as Signs
-from .said import Spoken as Spoken
 from .sparse import Sparse as Sparse
 
 MODELS = {

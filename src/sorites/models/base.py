@@ -1,5 +1,4 @@
-"""What every model offers: it reads chains and says something about all thoughts in parallel; it writes chains of its
-own."""
+"""What every model offers: it predicts all thoughts of a chain in parallel, and generates chains of its own."""
 
 import abc
 import dataclasses
@@ -15,7 +14,7 @@ from jaxtyping import Array, Bool, Float, Key, Num
 
 from ..errors import SpecError
 from ..tasks import Alphabet, Chain, Layout
-from .said import AbstractSaid
+from .prediction import AbstractPrediction
 
 Maps = tuple[Float[Array, "head thought position batch"], ...]
 Rounds = tuple[tuple[int, int], ...]
@@ -28,14 +27,14 @@ def zeros(shape: int | tuple[int, ...], dtype: Any = None) -> Array:
 
 @dataclasses.dataclass(frozen=True)
 class Defaults:
-    """What trains this model well where nobody says otherwise."""
+    """What trains this model well, used where nothing else is given."""
 
     rate: float
     batch: int
     steps: int  # per stage
     every: int = 25
-    rule: str = "adam"
-    signal: str = "squared"
+    optimizer: str = "adam"
+    objective: str = "squared"
 
 
 class AbstractModel(eqx.Module):
@@ -44,23 +43,23 @@ class AbstractModel(eqx.Module):
     Attributes:
         defaults: a rate, a batch and steps that train it well.
         causal: whether no thought can see a later position, shown or not.
-        chances: whether its predictions are probabilities, which sampled thoughts need.
+        probabilistic: whether its predictions are probabilities, which sampled thoughts need.
         sees_itself: whether a thought may read itself or a later thought; by default none does.
-        writes_soft: whether it has `write_soft`, which writes a whole soft chain.
+        generates_soft: whether it has `generate_soft`, which generates a whole soft chain.
     """
 
     defaults: ClassVar[Defaults] = Defaults(rate=0.1, batch=500, steps=200)
     causal: ClassVar[bool] = False
-    chances: ClassVar[bool] = True
+    probabilistic: ClassVar[bool] = True
     sees_itself: ClassVar[bool] = False
-    writes_soft: ClassVar[bool] = False
+    generates_soft: ClassVar[bool] = False
 
     def refuses(self, layout: Layout, alphabet: Alphabet) -> str | None:
         """A sentence, where this model cannot read such chains."""
         return None
 
-    def fresh(self, key: Key[Array, ""]) -> "AbstractModel":
-        """The model of a new member; models that start from drawn weights draw them here."""
+    def init(self, key: Key[Array, ""]) -> "AbstractModel":
+        """Return the model of a new member: draw its weights, if the model starts from random ones."""
         return self
 
     def for_gradient(self) -> "AbstractModel":
@@ -82,46 +81,71 @@ class AbstractModel(eqx.Module):
         return None
 
     @abc.abstractmethod
-    def read(self, chain: Chain, depth: int | None = None, key: Key[Array, ""] | None = None) -> AbstractSaid:
-        """What it says about every thought of one chain; `depth` limits how many layers are computed (None: all), a key
-        switches dropout on."""
+    def predict(self, chain: Chain, depth: int | None = None, key: Key[Array, ""] | None = None) -> AbstractPrediction:
+        """Predict every thought of one chain.
 
-    def read_batch(self, chains: Chain, depth: int | None = None, key: Key[Array, ""] | None = None) -> AbstractSaid:
-        """The same over a batch; a model overrides this where a batch has a faster form."""
+        Args:
+            chain: one chain, without a batch axis. No thought may be predicted from itself or a later token.
+            depth: how many layers are computed; None for all.
+            key: switches dropout on.
+
+        Returns:
+            A distribution over the tokens of each thought and slot.
+        """
+
+    def predict_batch(
+        self, chains: Chain, depth: int | None = None, key: Key[Array, ""] | None = None
+    ) -> AbstractPrediction:
+        """`predict` over a batch; a model overrides this where a batch has a faster form."""
         keys = None if key is None else jax.random.split(key, chains.tokens.shape[-1])
         axes = (-1, None if key is None else 0)
-        said = jax.vmap(lambda chain, key: self.read(chain, depth, key), in_axes=axes)(chains, keys)
-        return said.batch_last()
+        prediction = jax.vmap(lambda chain, key: self.predict(chain, depth, key), in_axes=axes)(chains, keys)
+        return prediction.batch_last()
 
     def rounds(self, layout: Layout) -> Rounds:
-        """Ranges of thoughts that are written at once: the levels, unless thoughts of a level read each other."""
+        """Ranges of thoughts that are generated at once: the levels, unless thoughts of a level read each other."""
         ends = [end - layout.inputs for end in layout.ends]
         return tuple(itertools.pairwise(ends))
 
-    def write(self, chains: Chain, key: Key[Array, ""], how: str) -> Num[Array, "position slot batch"]:
-        """The inputs with thoughts of the model's own, round by round; here by reading again in every round."""
+    def generate(self, chains: Chain, key: Key[Array, ""], how: str) -> Num[Array, "position slot batch"]:
+        """Generate the thoughts of every chain, round by round.
+
+        Args:
+            chains: a batch; only the inputs are read.
+            key: for sampled thoughts.
+            how: "soft", "greedy" or "sampled".
+
+        Returns:
+            The inputs, followed by the model's own thoughts.
+        """
         return self._written(chains, key, how)[0]
 
-    def own(
+    def generate_and_predict(
         self, chains: Chain, key: Key[Array, ""], how: str, depth: int | None = None
-    ) -> tuple[Num[Array, "position slot batch"], AbstractSaid]:
-        """Its own tokens, and what it says while it has them before it. Soft thoughts are differentiated; others are
-        written without a gradient and read once with it: no thought reads itself or a later one."""
+    ) -> tuple[Num[Array, "position slot batch"], AbstractPrediction]:
+        """Generate thoughts, and predict every thought from them.
+
+        Soft thoughts are differentiated. Greedy and sampled thoughts are constants: they are generated without a
+        gradient and then predicted once with it.
+
+        Returns:
+            The tokens, as `generate` gives them, and the prediction.
+        """
         if how == "soft" or self.sees_itself:
             return self._written(chains, key, how, depth)
-        tokens = jax.lax.stop_gradient(self.write(chains, key, how))
-        return tokens, self.read_batch(chains.with_tokens(tokens), depth)
+        tokens = jax.lax.stop_gradient(self.generate(chains, key, how))
+        return tokens, self.predict_batch(chains.with_tokens(tokens), depth)
 
     def _written(self, chains: Chain, key: Key[Array, ""], how: str, depth: int | None = None):
-        layout, said = chains.layout, []
+        layout, prediction = chains.layout, []
         tokens = chains.tokens.astype(jnp.result_type(float)) if how == "soft" else chains.tokens
         for number, (first, last) in enumerate(self.rounds(layout), start=1):
             known = None if self.causal else jnp.arange(layout.positions) < layout.inputs + first
-            here = self.read_batch(chains.with_tokens(tokens).with_shown(known), depth).of(slice(first, last))
-            said.append(here)
+            here = self.predict_batch(chains.with_tokens(tokens).with_shown(known), depth).of(slice(first, last))
+            prediction.append(here)
             token = here.choose(how, jax.random.fold_in(key, number)).astype(tokens.dtype)
             tokens = tokens.at[layout.inputs + first : layout.inputs + last].set(token)
-        return tokens, said[0].joined(said)
+        return tokens, prediction[0].joined(prediction)
 
     def attend(self, chains: Chain) -> Maps:
         """On request: per layer the attention of every thought on every position of the chain. Rows may sum to less

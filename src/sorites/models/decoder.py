@@ -19,7 +19,7 @@ from ..fast import KERNELS, choose, draws
 from ..tasks import AbstractTask, Alphabet, Chain, Layout, Lego
 from ..tasks.lego import SLOTS, Vocabulary
 from .base import AbstractModel, Defaults, zeros
-from .said import Classes, Spoken
+from .prediction import ClassLogits, SlotLogits
 
 Positions = Literal["none", "learned", "rope", "alibi"]
 PREDICATE, ANSWER, EVERY = (0, 1, 2), (3, 4), (0, 1, 2, 3, 4)  # the slots that are not blank
@@ -59,7 +59,7 @@ class DecoderSpec:
 class Decoder(AbstractModel):
     tokens: Float[Array, "slot token dim"]
     into: Float[Array, "slot dim width"]
-    places: Float[Array, "longest width"]  # learned positions; empty without
+    position_embedding: Float[Array, "longest width"]  # learned positions; empty without
     query: Float[Array, "width width"]
     key: Float[Array, "width width"]
     value: Float[Array, "width width"]
@@ -88,16 +88,20 @@ class Decoder(AbstractModel):
             return f"learned positions end at {self.spec.longest} clauses: {2 * layout.thoughts}; raise `longest`"
         return None
 
-    def fresh(self, key: Key[Array, ""]) -> "Decoder":
+    def init(self, key: Key[Array, ""]) -> "Decoder":
         return eqx.tree_at(lambda model: model.residual, drawn(self.spec, key), self.residual)
 
     def trainable(self):
         return eqx.tree_at(lambda tree: tree.residual, super().trainable(), False)  # a choice, not a weight
 
-    def _said(self, logits: Float[Array, "*batch query spoken token"]) -> Classes | Spoken:
+    def _prediction(self, logits: Float[Array, "*batch query spoken token"]) -> ClassLogits | SlotLogits:
         """Slots that are not read out are blank for certain."""
-        slots, said = self.spec.slots, Classes(logits)
-        return said if slots == tuple(range(SLOTS)) else Spoken(said, slots, SLOTS, self.spec.vocabulary.blank)
+        slots, prediction = self.spec.slots, ClassLogits(logits)
+        return (
+            prediction
+            if slots == tuple(range(SLOTS))
+            else SlotLogits(prediction, slots, SLOTS, self.spec.vocabulary.blank)
+        )
 
     def _clauses(self, chains: Chain) -> Int[Array, "*batch clause slot"]:
         """All but the last answer; what is not shown is blank."""
@@ -106,11 +110,11 @@ class Decoder(AbstractModel):
             tokens = jnp.where(chains.shown[:-1, None], tokens, self.spec.vocabulary.blank)
         return jnp.moveaxis(tokens, -1, 0) if tokens.ndim == 3 else tokens
 
-    def read(self, chain: Chain, depth: int | None = None, key=None) -> Classes | Spoken:
-        return self._said(self(self._clauses(chain), chain.own)[0])
+    def predict(self, chain: Chain, depth: int | None = None, key=None) -> ClassLogits | SlotLogits:
+        return self._prediction(self(self._clauses(chain), chain.own)[0])
 
-    def read_batch(self, chains: Chain, depth: int | None = None, key=None) -> Classes | Spoken:
-        return self.read(chains)
+    def predict_batch(self, chains: Chain, depth: int | None = None, key=None) -> ClassLogits | SlotLogits:
+        return self.predict(chains)
 
     def attend(self, chains: Chain):
         _, attention = self(self._clauses(chains), chains.own)  # batch head query clause
@@ -120,12 +124,12 @@ class Decoder(AbstractModel):
     def rounds(self, layout: Layout):
         return tuple((thought, thought + 1) for thought in range(layout.thoughts))
 
-    def write(self, chains: Chain, key: Key[Array, ""], how: str):
+    def generate(self, chains: Chain, key: Key[Array, ""], how: str):
         """One clause at a time, keys and values kept."""
         length, table = chains.layout.thoughts, self.table()
-        clauses, places = jnp.moveaxis(chains.tokens, -1, 0), jnp.arange(2 * length)
+        clauses, positions = jnp.moveaxis(chains.tokens, -1, 0), jnp.arange(2 * length)
         keys, values = self.keys_values(
-            self.embed(table, clauses[:, :length], places[:length], PREDICATE), places[:length]
+            self.embed(table, clauses[:, :length], positions[:length], PREDICATE), positions[:length]
         )
         room = ((0, 0), (0, 0), (0, length), (0, 0))
 
@@ -136,8 +140,8 @@ class Decoder(AbstractModel):
             here, value = self.keys_values(stream, place[None])
             keys = jax.lax.dynamic_update_slice_in_dim(keys, here, place, 2)
             values = jax.lax.dynamic_update_slice_in_dim(values, value, place, 2)
-            logits, _ = self.attend_from(stream, keys, values, (places <= place)[None], (place[None], places))
-            token = self._said(logits).choose(how, jax.random.fold_in(key, number))[0].astype(clauses.dtype)
+            logits, _ = self.attend_from(stream, keys, values, (positions <= place)[None], (place[None], positions))
+            token = self._prediction(logits).choose(how, jax.random.fold_in(key, number))[0].astype(clauses.dtype)
             return (token.T, keys, values), token  # slot batch
 
         start = (clauses[:, length], jnp.pad(keys, room), jnp.pad(values, room))
@@ -153,13 +157,13 @@ class Decoder(AbstractModel):
         self,
         table: Float[Array, "slot token width"],
         clauses: Int[Array, "*batch clause slot"],
-        places: Int[Array, " clause"],
+        positions: Int[Array, " clause"],
         slots: tuple[int, ...] = EVERY,
     ) -> Float[Array, "*batch clause width"]:
         """The sum over slots of projected embeddings; slots left out must be blank."""
         stream = sum(table[slot][clauses[..., slot]] for slot in slots)
         if self.spec.positions == "learned":
-            stream = stream + jnp.expand_dims(self.places[places], tuple(range(clauses.ndim - 2)))
+            stream = stream + jnp.expand_dims(self.position_embedding[positions], tuple(range(clauses.ndim - 2)))
         return self._scaled(jnp.asarray(stream))
 
     def _scaled(self, stream: Float[Array, "*batch width"]) -> Float[Array, "*batch width"]:
@@ -167,13 +171,13 @@ class Decoder(AbstractModel):
             return stream
         return stream * jax.lax.rsqrt(jnp.mean(stream**2, axis=-1, keepdims=True) + 1e-6)
 
-    def _heads(self, stream, weight, places, rotate: bool = True):
+    def _heads(self, stream, weight, positions, rotate: bool = True):
         parts = choose(self.spec.kernels).product(stream, weight).reshape(*stream.shape[:-1], self.spec.heads, -1)
         parts = jnp.swapaxes(parts, -2, -3)  # heads before clauses: attention then needs no transposed copy
-        return _rotated(parts, places) if rotate and self.spec.positions == "rope" else parts
+        return _rotated(parts, positions) if rotate and self.spec.positions == "rope" else parts
 
-    def keys_values(self, stream: Float[Array, "*batch clause width"], places: Int[Array, " clause"]):
-        return self._heads(stream, self.key, places), self._heads(stream, self.value, places, rotate=False)
+    def keys_values(self, stream: Float[Array, "*batch clause width"], positions: Int[Array, " clause"]):
+        return self._heads(stream, self.key, positions), self._heads(stream, self.value, positions, rotate=False)
 
     def attend_from(
         self,
@@ -181,15 +185,15 @@ class Decoder(AbstractModel):
         keys: Float[Array, "*batch head clause part"],
         values: Float[Array, "*batch head clause part"],
         seen: Bool[Array, "query clause"],
-        places: tuple[Int[Array, " query"], Int[Array, " clause"]],
+        positions: tuple[Int[Array, " query"], Int[Array, " clause"]],
     ) -> tuple[Float[Array, "*batch query spoken token"], Float[Array, "*batch head query clause"]]:
         """Logits of the next clause, and the attention that made them."""
         forms = choose(self.spec.kernels)
-        queries = self._heads(stream, self.query, places[0])
+        queries = self._heads(stream, self.query, positions[0])
         scores = forms.scores(queries, keys) / math.sqrt(keys.shape[-1])
         if self.spec.positions == "alibi":
             slopes = 2.0 ** (-8.0 * (jnp.arange(self.spec.heads) + 1) / self.spec.heads)
-            distance = (places[0][:, None] - places[1][None]).astype(scores.dtype)
+            distance = (positions[0][:, None] - positions[1][None]).astype(scores.dtype)
             bias = -slopes[:, None, None] * distance[None]
             scores = scores + jnp.expand_dims(bias, tuple(range(scores.ndim - 3)))
         hidden = jnp.expand_dims(seen, tuple(range(scores.ndim - 2)))
@@ -209,19 +213,19 @@ class Decoder(AbstractModel):
         `whole` reads every slot of an answer; true answers have only two that are not blank.
         """
         count = clauses.shape[-2]
-        places, half = jnp.arange(count), count // 2
+        positions, half = jnp.arange(count), count // 2
         table = self.table()
-        predicates = self.embed(table, clauses[..., :half, :], places[:half], PREDICATE)
-        answers = self.embed(table, clauses[..., half:, :], places[half:], EVERY if whole else ANSWER)
-        keys, values = self.keys_values(jnp.concatenate([predicates, answers], axis=-2), places)
-        seen = places[None] <= places[half:, None]
-        return self.attend_from(answers, keys, values, seen, (places[half:], places))
+        predicates = self.embed(table, clauses[..., :half, :], positions[:half], PREDICATE)
+        answers = self.embed(table, clauses[..., half:, :], positions[half:], EVERY if whole else ANSWER)
+        keys, values = self.keys_values(jnp.concatenate([predicates, answers], axis=-2), positions)
+        seen = positions[None] <= positions[half:, None]
+        return self.attend_from(answers, keys, values, seen, (positions[half:], positions))
 
 
-def _rotated(parts: Float[Array, "*batch head clause part"], places: Int[Array, " clause"]):
+def _rotated(parts: Float[Array, "*batch head clause part"], positions: Int[Array, " clause"]):
     """Rotary positions."""
     half = parts.shape[-1] // 2
-    angle = places[:, None].astype(parts.dtype) * 10_000.0 ** (-jnp.arange(half)[None] / half)
+    angle = positions[:, None].astype(parts.dtype) * 10_000.0 ** (-jnp.arange(half)[None] / half)
     lead = tuple(range(parts.ndim - 3))
     turn, lift = (jnp.expand_dims(f(angle)[None], lead) for f in (jnp.cos, jnp.sin))
     first, second = parts[..., :half], parts[..., half:]
@@ -235,7 +239,7 @@ def drawn(spec: DecoderSpec, key: Key[Array, ""], residual: float = 0.0) -> Deco
     wanted = {  # shape and fan-in
         "tokens": ((SLOTS, size, spec.token_width), 1.0),
         "into": ((SLOTS, spec.token_width, width), SLOTS * spec.token_width),
-        "places": ((rows, width), 1.0),
+        "position_embedding": ((rows, width), 1.0),
         "query": square,
         "key": square,
         "value": square,
@@ -245,7 +249,7 @@ def drawn(spec: DecoderSpec, key: Key[Array, ""], residual: float = 0.0) -> Deco
     }
     found = draws.normals(list(jax.random.split(key, len(wanted))), [shape for shape, _ in wanted.values()])
     drawn = {name: each / math.sqrt(fan) for (name, (_, fan)), each in zip(wanted.items(), found, strict=True)}
-    drawn["places"] = 0.02 * drawn["places"]
+    drawn["position_embedding"] = 0.02 * drawn["position_embedding"]
     return Decoder(
         **drawn,
         out=jnp.eye(width),
@@ -268,7 +272,7 @@ def decoder(
     slots: tuple[int, ...] = EVERY,
     kernels: str = "auto",
 ) -> Decoder:
-    """A decoder for LEGO sentences; its weights are drawn per member by `fresh`.
+    """A decoder for LEGO sentences; its weights are drawn per member by `init`.
 
     kernels: "auto" for products with a fast gradient, "reference" for plain ones.
     """

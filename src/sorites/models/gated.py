@@ -19,7 +19,7 @@ from jaxtyping import Array, Float
 from ..tasks import AbstractTask, Chain, Layout
 from .base import AbstractModel, in_chain_coordinates, own_layout_only, padded_signs, zeros
 from .links import AbstractLink, link_named
-from .said import Signs
+from .prediction import SignMeans
 
 Live = tuple[Float[Array, "_node _source"], ...]  # per layer: (thoughts of the level) x (lower positions)
 
@@ -65,15 +65,15 @@ class Gated(AbstractModel):
     def depth_of(self, level):
         return level
 
-    def read(self, chain: Chain, depth: int | None = None, key=None) -> Signs:
+    def predict(self, chain: Chain, depth: int | None = None, key=None) -> SignMeans:
         """One chain or a batch: every layer is one matrix product."""
         feed, depth = padded_signs(chain), self.layout.depth if depth is None else depth
         outputs = climb(self.attention()[:depth], feed[: self.layout.inputs], self.link, lambda level, output: output)
         values = jnp.concatenate([*outputs, feed[self.layout.ends[depth] :]])  # the stage readout Psi_depth
-        return Signs(values[:, None])
+        return SignMeans(values[:, None])
 
-    def read_batch(self, chains: Chain, depth: int | None = None, key=None) -> Signs:
-        return self.read(chains, depth)
+    def predict_batch(self, chains: Chain, depth: int | None = None, key=None) -> SignMeans:
+        return self.predict(chains, depth)
 
     def attend(self, chains: Chain | None = None):
         return in_chain_coordinates(self.attention(), self.layout)

@@ -21,7 +21,7 @@ from ..tasks import AbstractTask, Alphabet, Chain, Layout
 from ..tasks.base import compiled
 from .base import AbstractModel, Defaults, Maps, zeros
 from .network import TYPES, Architecture, Network, embed, network, sum_type, working_type
-from .said import AbstractSaid, Classes, Odds
+from .prediction import AbstractPrediction, ClassLogits, SignLogits
 
 SHORT = 4  # tokens up to which reading again costs less than keeping keys and values
 
@@ -46,7 +46,7 @@ class GPT(AbstractModel):
             return f"a GPT has learned positions: {need} are needed, {room} are there; make it with room={need} or more"
         return None
 
-    def fresh(self, key: Key[Array, ""]) -> "GPT":
+    def init(self, key: Key[Array, ""]) -> "GPT":
         net = self.net
         made = network(net.architecture, len(net.positions), key, len(net.tokens))
         pad = net.architecture.spread * jax.random.normal(jax.random.fold_in(key, 1), self.pad.shape)
@@ -71,24 +71,24 @@ class GPT(AbstractModel):
         """The place in the sequence from which the first token of a thought is predicted."""
         return layout.inputs * layout.slots - 1 + self.start
 
-    def _said(self, logits: Float[Array, "*batch query vocab"], slots: int) -> AbstractSaid:
+    def _prediction(self, logits: Float[Array, "*batch query vocab"], slots: int) -> AbstractPrediction:
         logits = logits.astype(sum_type(logits))
         if self.alphabet.signs:
             margin = logits[..., 0] - logits[..., 1]  # bit 0 is +1
-            return Odds(margin.T.reshape(-1, slots, *margin.shape[:-1]))
+            return SignLogits(margin.T.reshape(-1, slots, *margin.shape[:-1]))
         rows = logits.reshape(*logits.shape[:-2], -1, slots, logits.shape[-1])
-        return Classes(rows)
+        return ClassLogits(rows)
 
-    def read(self, chain: Chain, depth: int | None = None, key=None) -> AbstractSaid:
+    def predict(self, chain: Chain, depth: int | None = None, key=None) -> AbstractPrediction:
         numbers, hidden = self._sequence(chain)
         logits, _ = self.net.continued(embed(self.net, self.pad, numbers, hidden), key)
-        return self._said(logits[self.first_asked(chain.layout) :], chain.layout.slots)
+        return self._prediction(logits[self.first_asked(chain.layout) :], chain.layout.slots)
 
-    def read_batch(self, chains: Chain, depth: int | None = None, key=None) -> AbstractSaid:
+    def predict_batch(self, chains: Chain, depth: int | None = None, key=None) -> AbstractPrediction:
         logits = choose(self.kernels).logits
         if logits is None or (self.net.architecture.dropout and key is not None):
-            return super().read_batch(chains, depth, key)
-        return self._said(
+            return super().predict_batch(chains, depth, key)
+        return self._prediction(
             logits(self.net, self.pad, *self._sequence(chains), self.first_asked(chains.layout)), chains.layout.slots
         )
 
@@ -115,7 +115,7 @@ class GPT(AbstractModel):
     def rounds(self, layout: Layout):
         return tuple((thought, thought + 1) for thought in range(layout.thoughts))  # each is read by the next
 
-    def write(self, chains: Chain, key: Key[Array, ""], how: str):
+    def generate(self, chains: Chain, key: Key[Array, ""], how: str):
         layout = chains.layout
         if how == "soft" or (layout.slots == 1 and layout.thoughts <= SHORT):
             return self._written(chains, key, how)[0]
@@ -146,8 +146,8 @@ class GPT(AbstractModel):
             caches.append((jnp.pad(keys, room), jnp.pad(values, room)))
 
         def chosen(x, number):  # the token after x, as a row over the batch
-            said = self._said(net.final(x[:, -1:]) @ net.tokens.T, 1)
-            return said.choose(how, jax.random.fold_in(key, number))[0, 0].astype(chains.tokens.dtype)
+            prediction = self._prediction(net.final(x[:, -1:]) @ net.tokens.T, 1)
+            return prediction.choose(how, jax.random.fold_in(key, number))[0, 0].astype(chains.tokens.dtype)
 
         def step(carry, number):
             token, caches = carry
@@ -183,7 +183,7 @@ def gpt(
     room: int | None = None,
     kernels: str = "auto",
 ) -> GPT:
-    """A GPT for a task; its weights are drawn per member by `fresh`.
+    """A GPT for a task; its weights are drawn per member by `init`.
 
     hidden: 4 x width by default. spread: of the initial weights, GPT-2's 0.02 rescaled from its width by default.
     start: a token between inputs and thoughts, by default for signs. room: places, by default as many as the task

@@ -33,7 +33,7 @@ class AbstractParityLink(AbstractLink):
 
     @property
     @abc.abstractmethod
-    def slope(self) -> float:
+    def lipschitz(self) -> float:
         """L_phi = sup |phi'|; always above 2."""
 
 
@@ -55,7 +55,7 @@ class Cosine(AbstractParityLink):
         return math.pi**2 / 2
 
     @property
-    def slope(self) -> float:
+    def lipschitz(self) -> float:
         return math.pi
 
 
@@ -79,7 +79,7 @@ class Quartic(AbstractParityLink):
         return 4.0
 
     @property
-    def slope(self) -> float:
+    def lipschitz(self) -> float:
         return 16 / (3 * math.sqrt(3))
 
 
@@ -97,7 +97,7 @@ class QuadraticLinear(AbstractParityLink):
 
     def __call__(self, t: Means) -> Means:
         size, c, a = jnp.abs(t), self.curvature, self.joint
-        line = -1 + c * a**2 + self.slope * (size - a)
+        line = -1 + c * a**2 + self.lipschitz * (size - a)
         return jnp.where(size <= a, -1 + c * t * t, jnp.where(size <= 1 - a, line, 1 - c * (1 - size) ** 2))
 
     @property
@@ -105,7 +105,7 @@ class QuadraticLinear(AbstractParityLink):
         return 1 / (self.joint * (1 - self.joint))
 
     @property
-    def slope(self) -> float:
+    def lipschitz(self) -> float:
         return 2 / (1 - self.joint)
 
 

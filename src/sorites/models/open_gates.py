@@ -16,7 +16,7 @@ from ..tasks import AbstractTask, Chain, Layout
 from .base import AbstractModel, in_chain_coordinates, masked_softmax, own_layout_only, padded_signs, zeros
 from .links import AbstractLink, link_named
 from .masks import lower_levels
-from .said import Signs
+from .prediction import SignMeans
 
 
 class OpenGates(AbstractModel):
@@ -35,7 +35,7 @@ class OpenGates(AbstractModel):
     def depth_of(self, level):
         return level
 
-    def read(self, chain: Chain, depth: int | None = None, key=None) -> Signs:
+    def predict(self, chain: Chain, depth: int | None = None, key=None) -> SignMeans:
         feed = padded_signs(chain)
         inputs, thoughts = feed[: self.layout.inputs], feed[self.layout.inputs :]
         depth = self.layout.depth if depth is None else depth
@@ -44,7 +44,7 @@ class OpenGates(AbstractModel):
             block = self.link(scores[layer] @ jnp.concatenate([inputs, thoughts]))
             gate = jax.nn.sigmoid(self.gates[layer])
             thoughts = gate * block + (1 - gate) * thoughts
-        return Signs(thoughts[:, None])
+        return SignMeans(thoughts[:, None])
 
     def attend(self, chains: Chain | None = None):
         return in_chain_coordinates(self.attention(), self.layout)

@@ -14,7 +14,7 @@ from jaxtyping import Array, Float, Key
 from ..errors import require
 from ..tasks import AbstractTask, Chain, Layout
 from .base import AbstractModel, Defaults, own_layout_only, padded_signs, zeros
-from .said import Signs
+from .prediction import SignMeans
 
 
 class Perceptron(AbstractModel):
@@ -26,7 +26,7 @@ class Perceptron(AbstractModel):
     offset: Float[Array, " thought"]
     layout: Layout = eqx.field(static=True)
 
-    def fresh(self, key: Key[Array, ""]) -> "Perceptron":
+    def init(self, key: Key[Array, ""]) -> "Perceptron":
         """Normal weights of variance 1 / fan-in; normal shifts, without which it would be an odd function."""
         first, middle, second = jax.random.split(key, 3)
         width, inputs = self.hidden.shape
@@ -38,19 +38,19 @@ class Perceptron(AbstractModel):
             layout=self.layout,
         )
 
-    chances: ClassVar[bool] = False  # any number
+    probabilistic: ClassVar[bool] = False  # any number
     defaults: ClassVar[Defaults] = Defaults(rate=0.01, batch=500, steps=1000, every=50)
 
     def refuses(self, layout, alphabet):
         return own_layout_only(self, layout, alphabet)
 
-    def read(self, chain: Chain, depth: int | None = None, key=None) -> Signs:
+    def predict(self, chain: Chain, depth: int | None = None, key=None) -> SignMeans:
         features = jnp.tanh(self.hidden @ padded_signs(chain)[: self.layout.inputs] + self.shift)
-        return Signs((self.output @ features + self.offset)[:, None])
+        return SignMeans((self.output @ features + self.offset)[:, None])
 
 
 def perceptron(task: AbstractTask, width: int = 32) -> Perceptron:
-    """Weights are drawn per member by `fresh`; before that they are zero."""
+    """Weights are drawn per member by `init`; before that they are zero."""
     require(width >= 1, f"a hidden layer needs a unit: width={width}; use 1 or more")
     layout = task.layout
     return Perceptron(

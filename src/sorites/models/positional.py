@@ -3,7 +3,7 @@
     z_m = sum_j softmax_j(w_m) x_j over the mask,   prediction = phi(z_m)
 
 It reads the thoughts before m as they stand: applied again and again to its own output it writes a chain
-(`write_soft`).
+(`generate_soft`).
 """
 
 import functools
@@ -23,13 +23,13 @@ from .base import AbstractModel, Rounds, in_chain_coordinates, masked_softmax, o
 from .links import AbstractLink
 from .masks import MASKS, Mask
 from .policies import any_link_named
-from .said import Signs
+from .prediction import SignMeans
 
 
 class Positional(AbstractModel):
     """One weight per (thought, position); `mask` is a module-level function of the layout."""
 
-    writes_soft: ClassVar[bool] = True
+    generates_soft: ClassVar[bool] = True
 
     weights: Float[Array, "thought position"]
     layout: Layout = eqx.field(static=True)
@@ -42,14 +42,14 @@ class Positional(AbstractModel):
             return "a thought reads something: the mask hides every position from one of them; use another mask"
         return refused
 
-    def read(self, chain: Chain, depth: int | None = None, key=None) -> Signs:
+    def predict(self, chain: Chain, depth: int | None = None, key=None) -> SignMeans:
         """One chain or a batch; one layer, so there is no depth to choose."""
-        return Signs(self.link(self.full_attention() @ padded_signs(chain))[:, None])
+        return SignMeans(self.link(self.full_attention() @ padded_signs(chain))[:, None])
 
-    def read_batch(self, chains: Chain, depth: int | None = None, key=None) -> Signs:
-        return self.read(chains)
+    def predict_batch(self, chains: Chain, depth: int | None = None, key=None) -> SignMeans:
+        return self.predict(chains)
 
-    def read_round(
+    def predict_round(
         self, attention: Float[Array, "thought position"], tokens: Num[Array, "known batch"], first: int, last: int
     ) -> Float[Array, "here batch"]:
         """Means of some thoughts over a batch; only the positions that their mask allows are read."""
@@ -67,28 +67,28 @@ class Positional(AbstractModel):
     def attend(self, chains: Chain | None = None):
         return in_chain_coordinates(self.attention(), self.layout)
 
-    def own(self, chains: Chain, key, how: str, depth: int | None = None):
+    def generate_and_predict(self, chains: Chain, key, how: str, depth: int | None = None):
         """Round by round over the batch: each reads the few positions that its mask allows."""
         layout, attention = self.layout, self.full_attention()
         tokens = chains.tokens[: layout.inputs, 0]
         tokens = tokens.astype(attention.dtype) if how == "soft" else tokens
-        said = []
+        prediction = []
         for number, (first, last) in enumerate(self.rounds(layout), start=1):
-            here = Signs(self.read_round(attention, tokens, first, last)[:, None])
-            said.append(here.means)
+            here = SignMeans(self.predict_round(attention, tokens, first, last)[:, None])
+            prediction.append(here.means)
             token = here.choose(how, jax.random.fold_in(key, number))[:, 0].astype(tokens.dtype)
             tokens = jnp.concatenate([tokens, token])
-        return tokens[:, None], Signs(jnp.concatenate(said))
+        return tokens[:, None], SignMeans(jnp.concatenate(prediction))
 
-    def write(self, chains: Chain, key, how: str):
-        return self.own(chains, key, how)[0]
+    def generate(self, chains: Chain, key, how: str):
+        return self.generate_and_predict(chains, key, how)[0]
 
-    def write_soft(
+    def generate_soft(
         self, inputs: Float[Array, "input batch"], gates: Float[Array, " thought"] | None = None
     ) -> Float[Array, "thought batch"]:
         """The model's own soft chain over the inputs: thoughts in order, as many at once as the mask allows.
 
-        Equal to applying `read` to its own output until nothing changes, at the price of one `read` (KS-20).
+        Equal to applying `predict` to its own output until nothing changes, at the cost of one `predict` (KS-20).
         `gates` multiply the thoughts as they are written.
         """
         scores, start = self.full_attention(), self.layout.inputs
@@ -176,6 +176,6 @@ def positional(
     """Zero weights: uniform attention over the mask."""
     if isinstance(mask, str) and mask not in MASKS:
         raise SpecError(f"a mask is one of {', '.join(MASKS)}: mask={mask!r}; use one of these or a function")
-    rule = MASKS[mask] if isinstance(mask, str) else mask
+    allowed = MASKS[mask] if isinstance(mask, str) else mask
     weights = zeros((task.layout.thoughts, task.layout.positions))
-    return Positional(weights=weights, layout=task.layout, link=any_link_named(link), mask=rule)
+    return Positional(weights=weights, layout=task.layout, link=any_link_named(link), mask=allowed)

@@ -13,7 +13,7 @@ from ..tasks import AbstractTask, Chain, Layout
 from .base import AbstractModel, in_chain_coordinates, own_layout_only, padded_signs, zeros
 from .gated import Live, climb, live_shapes
 from .links import AbstractLink, link_named
-from .said import Signs
+from .prediction import SignMeans
 
 
 class Reader(AbstractModel):
@@ -29,7 +29,7 @@ class Reader(AbstractModel):
     def depth_of(self, level):
         return level
 
-    def read(self, chain: Chain, depth: int | None = None, key=None) -> Signs:
+    def predict(self, chain: Chain, depth: int | None = None, key=None) -> SignMeans:
         """One chain or a batch."""
         signs, shown = padded_signs(chain), chain.shown
         ends, depth = self.layout.ends, self.layout.depth if depth is None else depth
@@ -39,10 +39,10 @@ class Reader(AbstractModel):
             return signs[here] if shown is None else jnp.where(shown[here], signs[here], output)
 
         outputs = climb(self.attention()[:depth], signs[: ends[0]], self.link, reads)
-        return Signs(jnp.concatenate([*outputs, signs[ends[depth] :]])[:, None])
+        return SignMeans(jnp.concatenate([*outputs, signs[ends[depth] :]])[:, None])
 
-    def read_batch(self, chains: Chain, depth: int | None = None, key=None) -> Signs:
-        return self.read(chains, depth)
+    def predict_batch(self, chains: Chain, depth: int | None = None, key=None) -> SignMeans:
+        return self.predict(chains, depth)
 
     def attend(self, chains: Chain | None = None):
         return in_chain_coordinates(self.attention(), self.layout)

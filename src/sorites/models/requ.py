@@ -28,8 +28,8 @@ class Requ(AbstractParityLink):
         return self.like.curvature
 
     @property
-    def slope(self) -> float:
-        return self.like.slope
+    def lipschitz(self) -> float:
+        return self.like.lipschitz
 
 
 def requ(joint: float = 0.5) -> Requ:

@@ -14,7 +14,7 @@ from jaxtyping import Array, Float, Int
 
 from .clause import Clause
 from .features import Features
-from .said import first_largest
+from .prediction import first_largest
 
 
 class Masses(NamedTuple):

@@ -18,7 +18,7 @@ from jaxtyping import Array, Float, Key
 from ..errors import require
 from ..tasks import AbstractTask, Chain, Layout
 from .base import AbstractModel, Defaults, Maps, own_layout_only, padded_signs
-from .said import Signs
+from .prediction import SignMeans
 from .sparse_block import LiteralBlock, embeddings, initial_head, initial_pattern
 
 
@@ -30,8 +30,8 @@ class Sparse(AbstractModel):
     layout: Layout = eqx.field(static=True)
 
     causal: ClassVar[bool] = True
-    chances: ClassVar[bool] = False  # any number
-    defaults: ClassVar[Defaults] = Defaults(rate=0.03, batch=500, steps=1000, every=50, signal="hinge")
+    probabilistic: ClassVar[bool] = False  # any number
+    defaults: ClassVar[Defaults] = Defaults(rate=0.03, batch=500, steps=1000, every=50, objective="hinge")
 
     def refuses(self, layout, alphabet):
         return own_layout_only(self, layout, alphabet)
@@ -40,7 +40,7 @@ class Sparse(AbstractModel):
         still = jax.tree.map(lambda _: False, self)
         return eqx.tree_at(lambda model: (model.attention, model.weights), still, (True, True))
 
-    def fresh(self, key: Key[Array, ""]) -> "Sparse":
+    def init(self, key: Key[Array, ""]) -> "Sparse":
         """Assumption 1: A and the weights of what is attended to are zero, those of the query's own token are drawn."""
         first, second = jax.random.split(key)
         width, neurons = self.table.shape[1], len(self.head) // 2
@@ -55,20 +55,20 @@ class Sparse(AbstractModel):
         signs = jnp.concatenate([signs[: self.layout.inputs], jnp.ones_like(signs[:1]), signs[self.layout.inputs :]])
         return jnp.stack([1 + signs, 1 - signs], axis=1) / 2  # bit 0 is +1
 
-    def read(self, chain: Chain, depth: int | None = None, key=None) -> Signs:
+    def predict(self, chain: Chain, depth: int | None = None, key=None) -> SignMeans:
         """Literally, one sequence."""
         x = jnp.einsum("tb,tbd->dt", self._mixture(chain), self.table.reshape(-1, 2, self.table.shape[1]))
-        said, _ = LiteralBlock(self.table, self.attention, self.weights, self.head).of(x)
-        return Signs(said[self.layout.inputs :, None])
+        prediction, _ = LiteralBlock(self.table, self.attention, self.weights, self.head).of(x)
+        return SignMeans(prediction[self.layout.inputs :, None])
 
-    def read_batch(self, chains: Chain, depth: int | None = None, key=None) -> Signs:
+    def predict_batch(self, chains: Chain, depth: int | None = None, key=None) -> SignMeans:
         """The same from tables over tokens, at the places that are asked: the width is met once a batch."""
         mixture, first = jnp.moveaxis(self._mixture(chains), -1, 0), self.layout.inputs
         spread, asked = self._spread(mixture), mixture[:, first:]
         own, seen = (part @ self.table.T for part in jnp.split(self.weights, 2, axis=1))  # neuron token
         own = own.reshape(len(own), -1, 2)[:, first:]
         before = jnp.einsum("bqc,rqc->bqr", asked, own) + spread.reshape(*spread.shape[:2], -1) @ seen.T
-        return Signs((jax.nn.relu(before) @ self.head).T[:, None])
+        return SignMeans((jax.nn.relu(before) @ self.head).T[:, None])
 
     def _spread(self, mixture: Float[Array, "batch position bit"]) -> Float[Array, "batch query position bit"]:
         """Attention of the places that are asked on every token."""
@@ -89,7 +89,7 @@ class Sparse(AbstractModel):
 
 
 def sparse(task: AbstractTask, width: int = 256, neurons: int = 64) -> Sparse:
-    """wen's simplified block: embeddings of that width, twice so many neurons; drawn per member by `fresh`."""
+    """wen's simplified block: embeddings of that width, twice so many neurons; drawn per member by `init`."""
     require(
         width >= 1 and neurons >= 1, f"a block has a width and neurons: {width=}, {neurons=}; use 1 or more of both"
     )

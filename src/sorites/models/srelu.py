@@ -43,7 +43,7 @@ class SReLU:
         negative = jnp.where(x > -leak, x**2 / 2, -leak * below - leak**2 / 2)
         return jnp.where(x > 0, value, negative)
 
-    def slope(self, x: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
+    def derivative(self, x: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
         """The derivative, taken from the left at the joints."""
         q, rho, leak, top = self.power, self.width, self.leak, self.ceiling
         bend = (x / rho) ** (q - 1)

@@ -10,9 +10,9 @@ from .base import AbstractProbe as AbstractProbe
 from .fourier import Fourier as Fourier
 from .lengths import LengthCurve as LengthCurve
 from .outcomes import READINGS as READINGS
-from .outcomes import Elsewhere as Elsewhere
 from .outcomes import Enough as Enough
 from .outcomes import Loss as Loss
+from .outcomes import OnTask as OnTask
 from .outcomes import Outcome as Outcome
 from .outcomes import Released as Released
 from .outcomes import Reward as Reward

@@ -35,10 +35,10 @@ class ChildMass(AbstractProbe):
     """Per level, the smallest attention mass that any of its thoughts has on its children together; where attention
     depends on the input, the mean over the first `count` chains."""
 
-    asks_what_is_taught: ClassVar[bool] = False
+    needs_supervision: ClassVar[bool] = False
     count: int = eqx.field(static=True, default=64)
 
-    def __call__(self, model, task, secret, chains, taught):
+    def __call__(self, model, task, secret, chains, supervisions):
         layout = task.layout
         some = jax.tree.map(lambda leaf: leaf[..., : self.count], chains)
         mass = child_masses(model, task.children(secret), some).sum(axis=1)
@@ -56,9 +56,9 @@ def normalised_entropy(attention: Float[Array, "query source"]) -> Float[Array, 
 class Entropy(AbstractProbe):
     """Per layer, the mean normalised entropy of the rows that it writes; log 2 / log sources at the goal."""
 
-    asks_what_is_taught: ClassVar[bool] = False
+    needs_supervision: ClassVar[bool] = False
 
-    def __call__(self, model, task, secret, chains, taught):
+    def __call__(self, model, task, secret, chains, supervisions):
         by_position = getattr(model, "attention", None)
         if by_position is None:
             raise SpecError(f"this entropy is of attention by position: {type(model).__name__}; use HeadEntropy")
@@ -68,10 +68,10 @@ class Entropy(AbstractProbe):
 class HeadEntropy(AbstractProbe):
     """Of a GPT: wen's normalised entropies of every head over the first `count` chains."""
 
-    asks_what_is_taught: ClassVar[bool] = False
+    needs_supervision: ClassVar[bool] = False
     count: int = eqx.field(static=True, default=64)
 
-    def __call__(self, model, task, secret, chains, taught):
+    def __call__(self, model, task, secret, chains, supervisions):
         if not hasattr(model, "maps"):
             raise SpecError(f"attention heads are those of a gpt: {type(model).__name__}; use Entropy")
         some = jax.tree.map(lambda leaf: leaf[..., : self.count], chains)
@@ -94,10 +94,10 @@ def head_entropies(
     for attention in maps:
         rows = attention.astype(jnp.promote_types(attention.dtype, jnp.float32))
         entropy = -jnp.sum(jax.scipy.special.xlogy(rows, rows), axis=-1)[..., 1:]
-        share = entropy / np.log(np.arange(2, attention.shape[2] + 1)).reshape(1, 1, -1).astype(entropy.dtype)
+        fraction = entropy / np.log(np.arange(2, attention.shape[2] + 1)).reshape(1, 1, -1).astype(entropy.dtype)
         token = np.arange(1, attention.shape[2])
         for name, first in (("entropy", 1), ("entropy_answer", max(first_answer, 1))):
             counted = ((token >= first) & (token < (attention.shape[2] if length is None else length)))[None, None]
-            found[name].append(jnp.min(share, axis=-1, where=counted, initial=jnp.inf).mean(axis=0))
-            found[name + "_mean"].append(jnp.mean(share, axis=-1, where=counted).mean(axis=0))
+            found[name].append(jnp.min(fraction, axis=-1, where=counted, initial=jnp.inf).mean(axis=0))
+            found[name + "_mean"].append(jnp.mean(fraction, axis=-1, where=counted).mean(axis=0))
     return {name: jnp.stack(layers) for name, layers in found.items()}

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Num
 
 from ..errors import require
-from ..supervision import AbstractPrefix, Shown
+from ..supervision import AbstractPrefix, TruePrefix
 from ..tasks import AbstractTask
 from .base import AbstractProbe
 
@@ -40,17 +40,17 @@ class Fourier(AbstractProbe):
     `fourier.error`: standard errors; `fourier.mass`: the sum of squares without what sampling adds, 1 where the answer
     is a function of these inputs alone."""
 
-    asks_what_is_taught: ClassVar[bool] = False
-    prefix: AbstractPrefix = Shown()
+    needs_supervision: ClassVar[bool] = False
+    prefix: AbstractPrefix = TruePrefix()
     most: int = eqx.field(static=True, default=4)
 
     def __check_init__(self):
         require(1 <= self.most <= 12, f"all subsets of 1 to 12 inputs are listed: most={self.most}; use such a number")
 
-    def __call__(self, model, task, secret, chains, taught):
+    def __call__(self, model, task, secret, chains, supervisions):
         require(task.alphabet.signs, "Fourier coefficients are of signs: this task has classes; use a task of signs")
-        said = self.prefix(model, chains, None, None).said
-        answer = said.greedy()[task.answer(secret), 0].astype(float)
+        prediction = self.prefix(model, chains, None, None).prediction
+        answer = prediction.greedy()[task.answer(secret), 0].astype(float)
         matters = relied_on(task, secret)
         places = jnp.nonzero(matters, size=self.most, fill_value=0)[0]
         count, subsets = answer.shape[-1], jnp.arange(2**self.most)

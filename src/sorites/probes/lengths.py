@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from ..tasks import Lego
-from .base import AbstractProbe, share
+from .base import AbstractProbe, fraction
 
 
 class LengthCurve(AbstractProbe):
@@ -15,21 +15,21 @@ class LengthCurve(AbstractProbe):
     and with every clause right, attention on the predicate to be used and on the query itself by step, and the share of
     values right given that all before were. Names end in `@length`."""
 
-    asks_what_is_taught: ClassVar[bool] = False
+    needs_supervision: ClassVar[bool] = False
     task: Lego
     count: int = eqx.field(static=True, default=200)
 
-    def __call__(self, model, task, secret, chains, taught):
+    def __call__(self, model, task, secret, chains, supervisions):
         asked, length = self.task, self.task.length
         truth = asked.numbered(secret, jnp.arange(self.count, dtype=jnp.uint32), held_out=True)
-        tokens = model.write(truth, jax.random.key(0), "greedy")
+        tokens = model.generate(truth, jax.random.key(0), "greedy")
         right = (tokens == truth.tokens)[length + 1 :]  # step slot batch
-        good = share(jnp.cumprod(right[:, 4], axis=0) > 0, axis=1)
+        good = fraction(jnp.cumprod(right[:, 4], axis=0) > 0, axis=1)
         rows = model.attend(truth.with_tokens(tokens))[0].mean(axis=(0, 3))  # step position
         step = jnp.arange(length)
         found = {
-            "values": share(jnp.all(right[:, 4], axis=0)),
-            "clauses": share(jnp.all(right, axis=(0, 1))),
+            "values": fraction(jnp.all(right[:, 4], axis=0)),
+            "clauses": fraction(jnp.all(right, axis=(0, 1))),
             "predicate": rows[step, step],
             "query": rows[step, length + step],
             "rates": good / jnp.maximum(jnp.concatenate([jnp.ones(1), good[:-1]]), 1e-9),

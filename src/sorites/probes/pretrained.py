@@ -140,8 +140,11 @@ def _layers(model: Any, ids: list[int], first: int) -> Float[np.ndarray, "kind l
 def _reduced(attention: Any, first: int) -> Float[np.ndarray, " kind"]:
     """One head's map [query, source] to four numbers, in float64: sums over hundreds of sources."""
     torch = _library("torch")
-    share = attention[1:].double()
-    ratio = -torch.xlogy(share, share).sum(-1) / torch.arange(2, len(attention) + 1, device=share.device).double().log()
+    fraction = attention[1:].double()
+    ratio = (
+        -torch.xlogy(fraction, fraction).sum(-1)
+        / torch.arange(2, len(attention) + 1, device=fraction.device).double().log()
+    )
     answer = ratio[max(first, 1) - 1 :]
     return torch.stack([ratio.min(), ratio.mean(), answer.min(), answer.mean()]).cpu().numpy()
 

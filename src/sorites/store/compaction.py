@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .folder import ALONG, MODEL, TASKS, Damaged, Folder, read_folder, settle, write_aside
+from .folder import MODEL, SNAPSHOTS, TASKS, Damaged, Folder, read_folder, settle, write_aside
 from .frames import tables_of
 from .gather import gather
 from .loading import load
@@ -28,7 +28,7 @@ def compact(store: Store) -> tuple[int, int]:
     before = store.folders()
     groups: dict[str, list[Folder]] = {}
     for folder in before:
-        if folder.has_tables and ALONG not in folder.meta["files"] and not _foreign(folder):
+        if folder.has_tables and SNAPSHOTS not in folder.meta["files"] and not _foreign(folder):
             groups.setdefault(_kind(folder), []).append(folder)
     for kind in groups.values():
         for part in _parts(kind):

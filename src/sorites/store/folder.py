@@ -1,6 +1,6 @@
 """A folder of members: written aside, synced and renamed, so it is whole or not there; never changed after.
 
-spec.json (runs, seeds, ids), history.parquet, members.parquet, model.safetensors, along.safetensors (weights on the
+spec.json (runs, seeds, ids), history.parquet, members.parquet, model.safetensors, snapshots.safetensors (weights on the
 way, where they were asked for) and tasks.safetensors (large arrays of the tasks); what is no Run has arrays.safetensors
 instead. meta.json also holds the size and hash of the others, and one of what else it says.
 """
@@ -22,8 +22,8 @@ from ..errors import SpecError
 from .identity import require_schema, short_hash
 
 TABLES = ("history.parquet", "members.parquet")
-MODEL, ALONG, TASKS, ARRAYS = (f"{name}.safetensors" for name in ("model", "along", "tasks", "arrays"))
-FILES = ("spec.json", *TABLES, MODEL, ALONG, TASKS, ARRAYS, "meta.json")
+MODEL, SNAPSHOTS, TASKS, ARRAYS = (f"{name}.safetensors" for name in ("model", "snapshots", "tasks", "arrays"))
+FILES = ("spec.json", *TABLES, MODEL, SNAPSHOTS, TASKS, ARRAYS, "meta.json")
 
 
 class Damaged(Exception):
@@ -59,11 +59,11 @@ class Folder:
     @property
     def kept(self) -> set[int]:
         """Steps at which the weights are here, besides the last."""
-        return set(self.meta.get("kept", ()))
+        return set(self.meta.get("snapshots", ()))
 
-    def holds(self, keep: Sequence[int], weights: bool = True) -> bool:
+    def holds(self, snapshots: Sequence[int], weights: bool = True) -> bool:
         """Can members be taken from here, with their weights at these steps, or their histories alone?"""
-        return (self.has_models if weights else self.has_tables) and set(keep) <= self.kept
+        return (self.has_models if weights else self.has_tables) and set(snapshots) <= self.kept
 
     def read(self, name: str) -> bytes:
         """The bytes of a file, if they are still those that were written."""

@@ -16,7 +16,7 @@ class Kept(NamedTuple):
 
     history: History
     models: Any  # leading axis: member
-    along: dict[int, Any]  # the models at other steps
+    snapshots: dict[int, Any]  # the models at other steps
 
 
 Place = tuple[Kept, int]  # an ensemble, and a row in it
@@ -33,7 +33,7 @@ def gather(places: Sequence[Place]) -> Kept:
     return Kept(
         _histories([part.history for part in parts], rows, order),
         _models([part.models for part in parts], rows, order),
-        {step: _models([part.along[step] for part in parts], rows, order) for step in parts[0].along},
+        {step: _models([part.snapshots[step] for part in parts], rows, order) for step in parts[0].snapshots},
     )
 
 

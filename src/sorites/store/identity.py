@@ -11,8 +11,8 @@ from ..training import Checkpoint, Run
 from .closure import closure, code_of, hash_of
 from .spec import Description, canonical, describe, modules_of
 
-SCHEMA = 3  # of the description and of the folders
-BEFORE = "e86403e"  # the last commit that reads folders of schema 2
+SCHEMA = 4  # of the description and of the folders
+READERS = {2: "e86403e", 3: "0b1d64a"}  # the last commit that reads folders of an older schema
 
 
 def fingerprint(thing: Any) -> str:
@@ -104,9 +104,11 @@ def require_schema(path: Path, spec: Mapping[str, Any]) -> None:
     schema = spec.get("schema", SCHEMA)
     if not isinstance(schema, int) or schema == SCHEMA:
         return
-    remedy = f"use another store with --store DIR, or read this one with commit {BEFORE}"
-    remedy = remedy if schema < SCHEMA else "use another store with --store DIR, or a newer sorites"
-    raise SpecError(f"{path} has schema {schema}; this version reads schema {SCHEMA}: {remedy}")
+    reader = f"read this one with commit {READERS.get(schema, READERS[2])}" if schema < SCHEMA else "a newer sorites"
+    raise SpecError(
+        f"{path} has schema {schema}; this version reads schema {SCHEMA}: use another store with --store DIR, "
+        f"or {reader}"
+    )
 
 
 def short_hash(text: str) -> str:

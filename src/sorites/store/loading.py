@@ -13,7 +13,7 @@ from ..errors import SpecError
 from ..models import AbstractModel
 from ..tasks import AbstractTask
 from ..training import History
-from .folder import ALONG, MODEL, TABLES, TASKS, Damaged, Folder
+from .folder import MODEL, SNAPSHOTS, TABLES, TASKS, Damaged, Folder
 from .frames import history_from
 from .gather import Kept, gather
 from .rebuild import rebuild
@@ -29,14 +29,14 @@ class Loaded(NamedTuple):
     history: History  # of this member alone
 
 
-def load(folder: Folder, structure: Any, keep: Sequence[int] = ()) -> Kept:
+def load(folder: Folder, structure: Any, snapshots: Sequence[int] = ()) -> Kept:
     """The members of a folder, their models in that structure; None: their histories alone."""
     contents = [folder.read(name) for name in (*TABLES, *([] if structure is None else [MODEL]))]
-    along, count = folder.read(ALONG) if keep else b"", len(folder.ids)
+    stored, count = folder.read(SNAPSHOTS) if snapshots else b"", len(folder.ids)
     try:
         history = history_from(contents[0], contents[1], folder.meta["shapes"])
         models = None if structure is None else models_from(contents[2], structure, count)
-        return Kept(history, models, {step: models_from(along, structure, count, step) for step in keep})
+        return Kept(history, models, {step: models_from(stored, structure, count, step) for step in snapshots})
     except (ValueError, KeyError, TypeError) as error:  # the bytes are right, so their writer was not
         raise Damaged(f"{folder.path} is damaged: {error}") from None
 

@@ -16,9 +16,9 @@ from ..errors import require
 from ..runtime.devices import LARGE, LARGE_MEMBERS
 from ..training import Checkpoint, History, Progress, Run, Trained, train
 from .folder import (
-    ALONG,
     ARRAYS,
     MODEL,
+    SNAPSHOTS,
     TASKS,
     Damaged,
     Folder,
@@ -38,11 +38,11 @@ from .reservation import reserved
 from .spec import describe, large_arrays
 from .verdicts import Record, put_verdict, safe, verdicts
 from .weights import (
-    along_bytes,
     arrays_bytes,
     arrays_from,
     models_bytes,
     named_leaves,
+    snapshots_bytes,
     structure_of,
     with_leaves,
 )
@@ -71,10 +71,10 @@ class Store:
         self,
         runs: Run | Sequence[Run],
         seeds: Sequence[int],
-        lanes: str = "auto",
+        strategy: str = "auto",
         progress: Callable[[Progress], None] | None = None,
         group: int | None = None,
-        keep: Sequence[int] = (),
+        snapshots: Sequence[int] = (),
     ) -> Trained:
         """As `sorites.training.train`, but only the members that are not stored yet, a group at a time; a group that
         was killed goes on from its checkpoint."""
@@ -89,22 +89,22 @@ class Store:
             trained = train(
                 chosen[0] if one else chosen,
                 [seeds[place] for place in places],
-                lanes,
+                strategy,
                 progress=progress,
-                keep=keep,
+                snapshots=snapshots,
                 checkpoint=self._checkpoint(name),
             )
-            return Kept(trained.history, trained.models, trained.along)
+            return Kept(trained.history, trained.models, trained.snapshots)
 
         members = identities(runs, seeds)
-        kept = self._complete(members, each, group, missing, tuple(keep))
-        return Trained(kept.history, kept.models, secrets_of(each, seeds), along=kept.along)
+        kept = self._complete(members, each, group, missing, tuple(snapshots))
+        return Trained(kept.history, kept.models, secrets_of(each, seeds), snapshots=kept.snapshots)
 
     def histories(
         self,
         runs: Run | Sequence[Run],
         seeds: Sequence[int],
-        lanes: str = "auto",
+        strategy: str = "auto",
         progress: Callable[[Progress], None] | None = None,
         weights: bool = False,
     ) -> History:
@@ -116,7 +116,7 @@ class Store:
 
         def missing(places: list[int], name: str) -> Kept:
             chosen, numbers = [each[place] for place in places], [seeds[place] for place in places]
-            trained = train(chosen, numbers, lanes, progress=progress, checkpoint=self._checkpoint(name))
+            trained = train(chosen, numbers, strategy, progress=progress, checkpoint=self._checkpoint(name))
             return Kept(trained.history, trained.models if weights else None, {})
 
         return self._complete(identities(runs, seeds), each, len(seeds), missing, (), weights).history
@@ -228,21 +228,21 @@ class Store:
         runs: list[Run],
         group: int,
         missing: Callable[[list[int], str], Kept],
-        keep: tuple[int, ...],
+        snapshots: tuple[int, ...],
         weights: bool = True,
     ) -> Kept:
         """All members in that order: the stored ones, and group by group the others, by their places."""
         require(group >= 1, f"a group has at least one member: group={group}; use 1 or more")
         require_packages()
-        found = self._load({member.id for member in members}, runs[0], keep, weights)
-        self._drop_noted(set(found), keep, weights)
+        found = self._load({member.id for member in members}, runs[0], snapshots, weights)
+        self._drop_noted(set(found), snapshots, weights)
         self.taken += len(found)
         absent = {member.id: place for place, member in enumerate(members) if member.id not in found}
         for places in split_evenly(list(absent.values()), group):
             open_aside(self.root, "probe").rmdir()  # a store that cannot be written says so before the training
             with reserved(self.root, [members[place].id for place in places]):
                 mine = {members[place].id for place in places}
-                there = self._load(mine, runs[0], keep, weights)  # somebody else's, by now
+                there = self._load(mine, runs[0], snapshots, weights)  # somebody else's, by now
                 found, self.taken = found | there, self.taken + len(there)
                 places = [place for place in places if members[place].id not in there]
                 if not places:
@@ -259,11 +259,11 @@ class Store:
     def _checkpoint(self, name: str) -> Checkpoint:
         return Checkpoint(self.root / "checkpoints" / f"{name}.npz", name)
 
-    def _drop_noted(self, ids: set[str], keep: tuple[int, ...], weights: bool) -> None:
+    def _drop_noted(self, ids: set[str], snapshots: tuple[int, ...], weights: bool) -> None:
         """Checkpoints older than their group, which is stored: a kill may come between the write and the drop."""
         noted = list((self.root / "checkpoints").glob("*"))
         for folder in self._known.values() if noted else ():
-            if not (folder.holds(keep, weights) and ids.issuperset(folder.ids)):
+            if not (folder.holds(snapshots, weights) and ids.issuperset(folder.ids)):
                 continue
             name, stored = folder.path.name.split("-")[0], folder.path.stat().st_mtime_ns
             for path in noted:
@@ -271,16 +271,16 @@ class Store:
                     if path.name.split(".")[0] == name and path.stat().st_mtime_ns <= stored:
                         path.unlink()
 
-    def _load(self, wanted: set[str], run: Run, keep: tuple[int, ...], weights: bool = True) -> dict[str, Place]:
+    def _load(self, wanted: set[str], run: Run, snapshots: tuple[int, ...], weights: bool = True) -> dict[str, Place]:
         """The stored members among those wanted; what is damaged counts as not stored."""
-        known = {each for folder in self._known.values() if folder.holds(keep, weights) for each in folder.ids}
+        known = {each for folder in self._known.values() if folder.holds(snapshots, weights) for each in folder.ids}
         folders = list(self._known.values()) if wanted <= known else self.folders()
         found: dict[str, Place] = {}
         for folder in folders:
-            if not folder.holds(keep, weights) or not (wanted - set(found)) & set(folder.ids):
+            if not folder.holds(snapshots, weights) or not (wanted - set(found)) & set(folder.ids):
                 continue
             try:
-                kept = load(folder, structure_of(run) if weights else None, keep)
+                kept = load(folder, structure_of(run) if weights else None, snapshots)
             except Damaged as damage:
                 self._distrust(folder.path, damage)
                 continue
@@ -293,15 +293,15 @@ class Store:
         weights = kept.models is not None
         if weights:
             tables[MODEL] = models_bytes(kept.models)
-        if kept.along:
-            extra["kept"], tables[ALONG] = sorted(kept.along), along_bytes(kept.along)
+        if kept.snapshots:
+            extra["snapshots"], tables[SNAPSHOTS] = sorted(kept.snapshots), snapshots_bytes(kept.snapshots)
         if arrays := large_arrays([stage.task for run in distinct(runs) for stage in run.stages]):
             tables[TASKS] = arrays_bytes(arrays)
         closures = {id(member.code): member.code for member in members}.values()
         code = {name: digest for closure in closures for name, digest in closure.items()}
         meta = {**provenance(seconds), "code": code, **extra}
         aside = write_aside(self.root, spec_record(members), meta, tables)
-        sound = [folder for folder in self.folders() if folder.holds(list(kept.along), weights)]
+        sound = [folder for folder in self.folders() if folder.holds(list(kept.snapshots), weights)]
         if {each for folder in sound for each in folder.ids} >= set(ids):
             shutil.rmtree(aside)  # another process was faster
             return

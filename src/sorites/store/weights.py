@@ -43,14 +43,14 @@ def models_from(stored: bytes, structure: Any, members: int, step: int | None = 
     return jax.tree_util.tree_map_with_path(fill, structure)
 
 
-def along_bytes(along: dict[int, Any]) -> bytes:
+def snapshots_bytes(snapshots: dict[int, Any]) -> bytes:
     """The models at several steps: `100/weights.0`, ..."""
     from safetensors.numpy import save
 
     return save(
         {
             f"{step}/{name}": np.ascontiguousarray(leaf)
-            for step, models in along.items()
+            for step, models in snapshots.items()
             for name, leaf in _named(eqx.filter(models, eqx.is_array)).items()
         }
     )

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Array, Int
 
 from ..errors import require
-from .sources import AbstractSource, descend, zero_slope
+from .sources import AbstractSource, loss_and_gradient, zero_gradient
 
 
 def _count(value) -> Array | np.ndarray:
@@ -21,7 +21,7 @@ def _count(value) -> Array | np.ndarray:
 
 class Blocks(AbstractSource):
     """A fresh batch of `count` blocks, summed block by block. `count` is data: members of one ensemble may differ in
-    the number of chains. A signal that looks at its whole batch, as a baseline does, looks at one block."""
+    the number of chains. An objective that uses its whole batch, as a baseline does, uses one block."""
 
     block: int = eqx.field(static=True)
     count: Int[Array | np.ndarray, ""] = eqx.field(converter=_count)
@@ -37,11 +37,11 @@ class Blocks(AbstractSource):
     def pieces(self) -> frozenset[int]:
         return frozenset([self.block])
 
-    def gradient(self, objective, model, task, draw):
+    def gradient(self, loss_function, model, task, draw):
         def add(index, total):
             make, choose = jax.random.split(jax.random.fold_in(draw.key, index))
-            found = descend(objective, model, task.sample(draw.secret, make, self.block), choose)
+            found = loss_and_gradient(loss_function, model, task.sample(draw.secret, make, self.block), choose)
             return jax.tree.map(jnp.add, total, found)
 
-        total = jax.lax.fori_loop(0, jnp.asarray(self.count), add, zero_slope(model))
+        total = jax.lax.fori_loop(0, jnp.asarray(self.count), add, zero_gradient(model))
         return jax.tree.map(lambda leaf: leaf / self.count, total)

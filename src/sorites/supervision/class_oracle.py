@@ -18,7 +18,7 @@ from ..models import AbstractModel
 from ..tasks import AbstractTask, Boolean, Chain
 from ..theory.krawtchouk import mean_label
 from ..theory.parity_class import subsets
-from .sources import AbstractSource, Objective, descend
+from .sources import AbstractSource, LossFunction, loss_and_gradient
 
 LARGEST = 2**23  # chains of a whole class in one gradient
 
@@ -27,20 +27,21 @@ def _flag(value) -> Array | np.ndarray:
     return value if isinstance(value, jax.Array) else np.asarray(value, bool)
 
 
-class Told(NamedTuple):
-    """What the oracle said, how far the truth was from the class mean, and whether it had to tell."""
+class OracleAnswer(NamedTuple):
+    """The gradient that the oracle returned, how far the true one is from the class mean, and whether the true one
+    was revealed."""
 
     loss: Float[Array, ""]  # of the true target
     gradient: AbstractModel
     deviation: Float[Array, ""]
-    told: Bool[Array, ""]
+    revealed: Bool[Array, ""]
 
 
-class Known(NamedTuple):
+class OracleChains(NamedTuple):
     """The target's own chains, and chains whose mean objective is that of the class; these know no target."""
 
-    own: Chain
-    everyone: Chain
+    target: Chain
+    whole_class: Chain
 
 
 class ClassOracle(AbstractSource):
@@ -48,7 +49,7 @@ class ClassOracle(AbstractSource):
 
     answer_only: the objective reads the inputs, teaches the answer alone and is squared. Its gradient is then
     linear in the label, and the class enters through its mean label E_p p(x). Otherwise the chains of every
-    target are read one by one; labels must come from the chains (`Truth`), for the objective knows one secret.
+    target are read one by one; labels must come from the chains (`TrueLabels`), for the objective knows one secret.
     """
 
     error: Float[Array | np.ndarray, ""] = eqx.field(converter=numbers)  # epsilon
@@ -64,7 +65,7 @@ class ClassOracle(AbstractSource):
     def samples(self) -> int:
         return 0 if self.pool is None else self.pool  # every input is no sample
 
-    def prepare(self, task: AbstractTask, secret, key: Key[Array, ""], teacher=None) -> Known:  # pyright: ignore
+    def prepare(self, task: AbstractTask, secret, key: Key[Array, ""], teacher=None) -> OracleChains:  # pyright: ignore
         parity = isinstance(task, Boolean) and task.gate.name == "parity"
         require(parity, "the class is that of all k-parities: another task was given; use Parity")
         assert isinstance(task, Boolean)
@@ -72,22 +73,24 @@ class ClassOracle(AbstractSource):
             return self.on(task, secret, task.enumerate(secret).tokens[: task.bits, 0])
         return self.on(task, secret, task.inputs(key, self.pool))
 
-    def on(self, task: Boolean, secret, inputs: Int[Array, "bits count"]) -> Known:
+    def on(self, task: Boolean, secret, inputs: Int[Array, "bits count"]) -> OracleChains:
         """What the oracle knows on given inputs."""
-        everyone = mean_chains(task, inputs) if self.answer_only else class_chains(task, inputs)
-        return Known(task.think(secret, inputs), everyone)
+        whole_class = mean_chains(task, inputs) if self.answer_only else class_chains(task, inputs)
+        return OracleChains(task.think(secret, inputs), whole_class)
 
-    def answer(self, objective: Objective, model: AbstractModel, known: Known, key: Key[Array, ""]) -> Told:
-        loss, true = descend(objective, model, known.own, key)
-        _, mean = descend(objective, model, known.everyone, key)
+    def answer(
+        self, loss_function: LossFunction, model: AbstractModel, chains: OracleChains, key: Key[Array, ""]
+    ) -> OracleAnswer:
+        loss, true = loss_and_gradient(loss_function, model, chains.target, key)
+        _, mean = loss_and_gradient(loss_function, model, chains.whole_class, key)
         apart = jax.tree.map(lambda a, b: jnp.sum((a - b) ** 2), true, mean)
         deviation = jnp.sqrt(jax.tree.reduce(jnp.add, apart))
-        told = (deviation > self.error) ^ self.printed
-        return Told(loss, jax.tree.map(lambda a, b: jnp.where(told, a, b), true, mean), deviation, told)
+        revealed = (deviation > self.error) ^ self.printed
+        return OracleAnswer(loss, jax.tree.map(lambda a, b: jnp.where(revealed, a, b), true, mean), deviation, revealed)
 
-    def gradient(self, objective, model, task, draw):
-        told = self.answer(objective, model, draw.pool, draw.key)
-        return told.loss, told.gradient
+    def gradient(self, loss_function, model, task, draw):
+        answer = self.answer(loss_function, model, draw.pool, draw.key)
+        return answer.loss, answer.gradient
 
 
 def mean_chains(task: Boolean, inputs: Int[Array, "bits count"]) -> Chain:

@@ -18,7 +18,7 @@ class CountChain(AbstractSource):
     def samples(self) -> int:
         return 1
 
-    def gradient(self, objective, model, task, draw):
+    def gradient(self, loss_function, model, task, draw):
         assert isinstance(model, Positional)
         require(
             isinstance(task, Boolean)

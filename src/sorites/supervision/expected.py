@@ -31,7 +31,7 @@ class LevelMeans(eqx.Module):
 
     means: Float[Array, "thought _input _state"]  # an axis of one where the level does not depend on it
     states: Int[Array | np.ndarray, "token _state"]  # the level before
-    chance: Float[Array, "input state"]  # of that state, given the input
+    probability: Float[Array, "input state"]  # of that state, given the input
 
 
 def walk(
@@ -40,7 +40,7 @@ def walk(
     """Every level, and the distribution of the last one. Gradients reach the distribution of the level before scaled by
     `discount`: a reward t levels later is seen through discount^t (0: Eq. 6, 1: Lemma D.1)."""
     layout, attention, mask = model.layout, model.full_attention(), model.mask(model.layout)
-    chance = jnp.ones((inputs.shape[1], 1), attention.dtype)
+    probability = jnp.ones((inputs.shape[1], 1), attention.dtype)
     states, found = np.zeros((0, 1), int), []
     for level in range(1, layout.depth + 1):
         before, start, end = (layout.ends[max(level - 2, 0)], layout.ends[level - 1], layout.ends[level])
@@ -53,12 +53,12 @@ def walk(
         if mask[start:end, : layout.inputs].any():
             reached = reached + (rows[:, : layout.inputs] @ inputs.astype(rows.dtype))[:, :, None]
         means = model.link(reached)
-        chance = discount * chance + (1 - discount) * jax.lax.stop_gradient(chance)
-        found.append(LevelMeans(means, states, chance))
+        probability = discount * probability + (1 - discount) * jax.lax.stop_gradient(probability)
+        found.append(LevelMeans(means, states, probability))
         joint = _joint(means)
-        chance = chance @ joint[0] if len(joint) == 1 else jnp.einsum("is,isn->in", chance, joint)
+        probability = probability @ joint[0] if len(joint) == 1 else jnp.einsum("is,isn->in", probability, joint)
         states = assignments(end - start)
-    return found, chance
+    return found, probability
 
 
 def _too_large(bits: int, size: int) -> str:
@@ -119,14 +119,14 @@ def expected_reward(
         label = labels_of(labels, task, secret, inputs, number, here.states)
         rows = jnp.asarray(where)[layout.ends[number - 1] - layout.inputs : layout.ends[number] - layout.inputs]
         gain = jnp.einsum("t,tis->is", rows, here.means * label)
-        total += jnp.sum(here.chance * gain, axis=1)
+        total += jnp.sum(here.probability * gain, axis=1)
     return jnp.mean(total) if weights is None else total @ jnp.asarray(weights)
 
 
 def answer_means(model: Positional, inputs: Int[Array | np.ndarray, "bit input"]) -> Float[Array, " input"]:
     """E[y^(T) | x] for each input."""
-    _, chance = walk(model, inputs)
-    return chance[:, 0] - chance[:, 1]
+    _, probability = walk(model, inputs)
+    return probability[:, 0] - probability[:, 1]
 
 
 class ExactReward(AbstractSource):
@@ -141,7 +141,7 @@ class ExactReward(AbstractSource):
     def samples(self) -> int:
         return 2**self.bits
 
-    def gradient(self, objective, model, task, draw):
+    def gradient(self, loss_function, model, task, draw):
         require(
             isinstance(task, Boolean) and task.decomposition in ("tree", "serial") and isinstance(model, Positional),
             f"exact rewards are for trees and serial chains on `positional`: task={type(task).__name__}; use Sampled",

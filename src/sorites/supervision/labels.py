@@ -17,14 +17,14 @@ class AbstractLabels(eqx.Module):
     ) -> Num[Array, "thought slot batch"]: ...
 
 
-class Truth(AbstractLabels):
+class TrueLabels(AbstractLabels):
     """The thoughts computed from the inputs all the way (rl-sft's y-tilde)."""
 
     def __call__(self, task, secret, chains, tokens):
         return chains.tokens[task.layout.inputs :]
 
 
-class FromPrefix(AbstractLabels):
+class LabelsFromPrefix(AbstractLabels):
     """Each thought's gate applied to the model's own prefix (rl-sft's y-bar)."""
 
     def __call__(self, task, secret, chains, tokens):

@@ -24,7 +24,7 @@ class OnePass(AbstractSource):
         return self.batch
 
     def chains(self, task, draw, key):
-        numbers = draw.drawn.astype(jnp.uint32) + jnp.arange(self.batch, dtype=jnp.uint32)
+        numbers = draw.samples_drawn.astype(jnp.uint32) + jnp.arange(self.batch, dtype=jnp.uint32)
         return task.numbered(draw.secret, numbers % np.uint32(task.trainable))
 
 
@@ -53,7 +53,7 @@ class Passes(AbstractSource):
         return round_keys(key)
 
     def chains(self, task, draw, key):
-        places = draw.drawn.astype(jnp.uint32) + jnp.arange(self.batch, dtype=jnp.uint32)
+        places = draw.samples_drawn.astype(jnp.uint32) + jnp.arange(self.batch, dtype=jnp.uint32)
         size = jnp.asarray(self.size)
         count = size.astype(jnp.uint32)
         return task.numbered(draw.secret, shuffled(places % count, places // count, size, draw.pool))

@@ -10,9 +10,9 @@ from jaxtyping import Array, Float
 from ..errors import require
 from ..fields import numbers
 from ..tasks import Layout
-from .labels import AbstractLabels, FromPrefix, Truth
-from .prefix import Own
-from .signals import AbstractSignal, ExpectedReward, Hinge, weights_of
+from .labels import AbstractLabels, LabelsFromPrefix, TrueLabels
+from .objectives import AbstractObjective, ExpectedReward, Hinge, weights_of
+from .prefix import OwnPrefix
 from .supervision import Batch, Supervision
 
 
@@ -29,7 +29,7 @@ def credit(layout: Layout, how: str = "step", discount: float = 1.0) -> Float[np
     return found[how].astype(np.float32)
 
 
-class PolicyGradient(AbstractSignal):
+class PolicyGradient(AbstractObjective):
     """REINFORCE: each token's log-likelihood times its advantage, the credited rewards less a baseline.
 
     baseline: none; batch, the mean over the batch; group, the mean over the `group` neighbouring chains that share
@@ -51,8 +51,8 @@ class PolicyGradient(AbstractSignal):
             f"a group baseline compares chains of one input: group={self.group}; use 2 or more",
         )
 
-    def advantage(self, said, labels, where, tokens):
-        gains = weights_of(where) * said.agreement(tokens, labels)
+    def advantage(self, prediction, labels, where, tokens):
+        gains = weights_of(where) * prediction.agreement(tokens, labels)
         found = jnp.einsum("ij,jsb->isb", jnp.asarray(self.credit), gains)
         if self.baseline == "batch":
             return found - found.mean(axis=-1, keepdims=True)
@@ -64,64 +64,69 @@ class PolicyGradient(AbstractSignal):
             return split.reshape(found.shape)
         return found
 
-    def __call__(self, said, labels, where, tokens):
-        advantage = jax.lax.stop_gradient(self.advantage(said, labels, where, tokens))
-        return -jnp.sum(advantage * said.log_prob(tokens)) / tokens.shape[-1]
+    def __call__(self, prediction, labels, where, tokens):
+        advantage = jax.lax.stop_gradient(self.advantage(prediction, labels, where, tokens))
+        return -jnp.sum(advantage * prediction.log_prob(tokens)) / tokens.shape[-1]
 
 
-class Clipped(AbstractSignal):
-    """The surrogate min(r A, clip(r, 1 - ratio, 1 + ratio) A) per token, r the ratio to the policy that wrote the batch
-    (ratio 0: unclipped importance weighting). The advantage, with its baseline and groups, is that of `signal`. A stage
-    with `reuse` takes several updates on one batch; on the first, r = 1 and this is the policy gradient."""
+class Clipped(AbstractObjective):
+    """The surrogate min(r A, clip(r, 1 - ratio, 1 + ratio) A) per token, r the ratio to the policy that generated the
+    batch (ratio 0: unclipped importance weighting). The advantage A is that of `policy_gradient`. A stage with `reuse`
+    takes several updates on one batch; on the first, r = 1 and this is the policy gradient."""
 
-    signal: PolicyGradient
+    policy_gradient: PolicyGradient
 
     def __check_init__(self):
-        kind = type(self.signal).__name__
-        require(isinstance(self.signal, PolicyGradient), f"a ratio clips a policy gradient: {kind}; use PolicyGradient")
+        kind = type(self.policy_gradient).__name__
+        require(
+            isinstance(self.policy_gradient, PolicyGradient),
+            f"a ratio clips a policy gradient: {kind}; use PolicyGradient",
+        )
 
     ratio: Float[Array | np.ndarray, ""] = eqx.field(converter=numbers)
 
-    def __call__(self, said, labels, where, tokens):
-        return self.signal(said, labels, where, tokens)
+    def __call__(self, prediction, labels, where, tokens):
+        return self.policy_gradient(prediction, labels, where, tokens)
 
-    def surrogate(self, said, batch: Batch) -> Float[Array, ""]:
-        ratio = jnp.exp(said.log_prob(batch.tokens) - batch.old)
+    def surrogate(self, prediction, batch: Batch) -> Float[Array, ""]:
+        ratio = jnp.exp(prediction.log_prob(batch.tokens) - batch.old)
         held = jnp.where(self.ratio > 0, jnp.clip(ratio, 1 - self.ratio, 1 + self.ratio), ratio)
         return -jnp.sum(jnp.minimum(ratio * batch.advantage, held * batch.advantage)) / batch.tokens.shape[-1]
 
 
-class Unlearned(AbstractSignal):
-    """The signal on levels that still err: a level whose own tokens are all right in the batch is frozen, as in the
+class Unlearned(AbstractObjective):
+    """The objective on levels that still err: a level whose own tokens are all right in the batch is frozen, as in the
     proof of rl-sft's Thm 3.3."""
 
-    signal: AbstractSignal
+    objective: AbstractObjective
     levels: tuple[int, ...] = eqx.field(static=True)
 
-    def __call__(self, said, labels, where, tokens):
-        wrong = jnp.any(said.greedy() != labels, axis=(1, 2))
+    def __call__(self, prediction, labels, where, tokens):
+        wrong = jnp.any(prediction.greedy() != labels, axis=(1, 2))
         same = np.asarray(self.levels)[:, None] == np.asarray(self.levels)[None, :]
         erring = (same & wrong[None, :]).any(axis=1)
-        return self.signal(said, labels, where * erring[:, None], tokens)
+        return self.objective(prediction, labels, where * erring[:, None], tokens)
 
 
 def process_reward(
-    layout: Layout, signal: AbstractSignal | None = None, labels: AbstractLabels | None = None, flips=None
+    layout: Layout, objective: AbstractObjective | None = None, labels: AbstractLabels | None = None, flips=None
 ) -> Supervision:
     """RL: own sampled thoughts, each rewarded by the gate on the own prefix (or by other labels), 1/(k-1) per token."""
     where = np.full((layout.thoughts, layout.slots), 1 / layout.thoughts)
-    return Supervision(Own("sampled"), labels or FromPrefix(), where, signal or ExpectedReward(), flips=flips)
+    return Supervision(
+        OwnPrefix("sampled"), labels or LabelsFromPrefix(), where, objective or ExpectedReward(), flips=flips
+    )
 
 
-def self_generated(layout: Layout, signal: AbstractSignal | None = None, flips=None) -> Supervision:
+def self_generated(layout: Layout, objective: AbstractObjective | None = None, flips=None) -> Supervision:
     """SFT without teacher forcing: own greedy thoughts, which are constants, and true labels (Eq. 11)."""
     where = np.full((layout.thoughts, layout.slots), 1 / layout.thoughts)
-    return Supervision(Own("greedy"), Truth(), where, signal or Hinge(), flips=flips)
+    return Supervision(OwnPrefix("greedy"), TrueLabels(), where, objective or Hinge(), flips=flips)
 
 
-def outcome_reward(layout: Layout, signal: AbstractSignal | None = None) -> Supervision:
+def outcome_reward(layout: Layout, objective: AbstractObjective | None = None) -> Supervision:
     """RL: own sampled thoughts, and the answer alone is rewarded; every token is credited with it."""
     where = np.zeros((layout.thoughts, layout.slots))
     where[-1] = 1
-    signal = signal or PolicyGradient(credit(layout, "return"), "batch")
-    return Supervision(Own("sampled"), Truth(), where, signal, answer=True)
+    objective = objective or PolicyGradient(credit(layout, "return"), "batch")
+    return Supervision(OwnPrefix("sampled"), TrueLabels(), where, objective, answer=True)

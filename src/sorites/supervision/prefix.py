@@ -9,18 +9,18 @@ import numpy as np
 from jaxtyping import Array, Bool, Key, Num
 
 from ..errors import require
-from ..models import AbstractModel, AbstractSaid
-from ..models.said import HOWS
+from ..models import AbstractModel, AbstractPrediction
+from ..models.prediction import HOWS
 from ..tasks import Chain
 
 DROPOUT = 1_000_033  # folds the dropout's key out of the term's
 
 
-class Reading(eqx.Module):
-    """A batch as the model met it: the tokens it had before it, and what it said about every thought."""
+class PrefixOutput(eqx.Module):
+    """The tokens that a model was given, and its prediction of every thought."""
 
     tokens: Num[Array, "position slot batch"]
-    said: AbstractSaid
+    prediction: AbstractPrediction
 
 
 class AbstractPrefix(eqx.Module):
@@ -30,14 +30,14 @@ class AbstractPrefix(eqx.Module):
     @abc.abstractmethod
     def __call__(
         self, model: AbstractModel, chains: Chain, key: Key[Array, ""] | None, depth: int | None
-    ) -> Reading: ...
+    ) -> PrefixOutput: ...
 
 
 def _mask(shown) -> Array | np.ndarray | None:
     return shown if shown is None or isinstance(shown, jax.Array) else np.asarray(shown, bool)
 
 
-class Shown(AbstractPrefix):
+class TruePrefix(AbstractPrefix):
     """True thoughts where `shown`, padding elsewhere: none shown is no chain. None: all of them, which a model knows
     before compilation."""
 
@@ -46,10 +46,10 @@ class Shown(AbstractPrefix):
     def __call__(self, model, chains, key, depth):
         shown = None if self.shown is None else jnp.asarray(self.shown)
         drop = None if key is None else jax.random.fold_in(key, DROPOUT)
-        return Reading(chains.tokens, model.read_batch(chains.with_shown(shown), depth, drop))
+        return PrefixOutput(chains.tokens, model.predict_batch(chains.with_shown(shown), depth, drop))
 
 
-class Own(AbstractPrefix):
+class OwnPrefix(AbstractPrefix):
     """The model's own thoughts, written in its own rounds.
 
     soft: the means themselves, differentiated; greedy: the likeliest token, a constant;
@@ -66,4 +66,4 @@ class Own(AbstractPrefix):
 
     def __call__(self, model, chains, key, depth):
         key = jax.random.key(0) if key is None else key
-        return Reading(*model.own(chains, key, self.how, depth))
+        return PrefixOutput(*model.generate_and_predict(chains, key, self.how, depth))

@@ -9,7 +9,7 @@ from jaxtyping import Array, Float, Key
 from ..errors import SpecError, require
 from ..fields import numbers_if_any
 from ..models import AbstractModel
-from ..models.said import HOWS
+from ..models.prediction import HOWS
 from ..tasks import AbstractTask, Chain
 from .sources import AbstractSource
 
@@ -37,10 +37,10 @@ class Rewritten(AbstractSource):
     def rewrite(self, chains: Chain, task: AbstractTask, teacher: AbstractModel | None, key: Key[Array, ""]) -> Chain:
         if teacher is None:
             raise SpecError("self-training has a teacher: none was frozen; give the stage freeze=True")
-        tokens, inputs = teacher.write(chains, key, self.how), chains.layout.inputs
+        tokens, inputs = teacher.generate(chains, key, self.how), chains.layout.inputs
         own = chains.with_tokens(tokens)
         if self.confidence is not None:
-            surest = jnp.min(teacher.read_batch(own).log_prob(tokens[inputs:]), axis=(0, 1))
+            surest = jnp.min(teacher.predict_batch(own).log_prob(tokens[inputs:]), axis=(0, 1))
             own = eqx.tree_at(lambda chain: chain.weight, own, (surest >= jnp.log(self.confidence)).astype(jnp.float32),
                               is_leaf=lambda leaf: leaf is None)  # fmt: skip
         if self.noise is not None:

@@ -15,8 +15,10 @@ from ..fields import numbers
 from ..models import AbstractModel
 from ..tasks import AbstractTask, Chain
 
-Objective = Callable[[AbstractModel, Chain, Key[Array, ""]], Float[Array, ""]]  # a mean over the chains
-Slope = tuple[Float[Array, ""], Any]  # the loss, and its gradient: a pytree shaped as the model's trainable arrays
+LossFunction = Callable[[AbstractModel, Chain, Key[Array, ""]], Float[Array, ""]]  # a mean over the chains
+LossAndGradient = tuple[
+    Float[Array, ""], Any
+]  # the loss, and its gradient: a pytree shaped as the model's trainable arrays
 
 
 class Draw(NamedTuple):
@@ -24,15 +26,17 @@ class Draw(NamedTuple):
 
     secret: Any
     pool: Any  # what `prepare` made
-    drawn: UInt32[Array, ""]  # chains consumed so far: the number of the next one
+    samples_drawn: UInt32[Array, ""]  # chains consumed so far: the number of the next one
     key: Key[Array, ""]  # of this step
     teacher: AbstractModel | None  # a frozen earlier self
 
 
-def descend(objective: Objective, model: AbstractModel, chains: Chain, key: Key[Array, ""]) -> Slope:
+def loss_and_gradient(
+    loss_function: LossFunction, model: AbstractModel, chains: Chain, key: Key[Array, ""]
+) -> LossAndGradient:
     """Return the loss on these chains and its gradient."""
     wanted, still = eqx.partition(model, model.trainable())
-    return jax.value_and_grad(lambda part: objective(eqx.combine(part, still).for_gradient(), chains, key))(wanted)
+    return jax.value_and_grad(lambda part: loss_function(eqx.combine(part, still).for_gradient(), chains, key))(wanted)
 
 
 class AbstractSource(eqx.Module):
@@ -56,9 +60,11 @@ class AbstractSource(eqx.Module):
         """The batch of a step."""
         raise SpecError(f"{type(self).__name__} makes gradients, not batches; use Sampled, OnePass, Passes or Pooled")
 
-    def gradient(self, objective: Objective, model: AbstractModel, task: AbstractTask, draw: Draw) -> Slope:
+    def gradient(
+        self, loss_function: LossFunction, model: AbstractModel, task: AbstractTask, draw: Draw
+    ) -> LossAndGradient:
         make, choose = jax.random.split(draw.key)
-        return descend(objective, model, self.chains(task, draw, make), choose)
+        return loss_and_gradient(loss_function, model, self.chains(task, draw, make), choose)
 
 
 class Sampled(AbstractSource):
@@ -88,15 +94,15 @@ class Sampled(AbstractSource):
     def chains(self, task, draw, key):
         return task.sample(draw.secret, key, self.batch)
 
-    def gradient(self, objective, model, task, draw):
+    def gradient(self, loss_function, model, task, draw):
         def block(key, first, count: int):
             make, choose = jax.random.split(key)
-            return descend(objective, model, task.sample(draw.secret, make, count), choose)
+            return loss_and_gradient(loss_function, model, task.sample(draw.secret, make, count), choose)
 
         return _in_blocks(block, model, self.batch, draw.key, -(-self.batch // self.block))
 
 
-def _in_blocks(block, model: AbstractModel, batch: int, key: Key[Array, ""], blocks: int) -> Slope:
+def _in_blocks(block, model: AbstractModel, batch: int, key: Key[Array, ""], blocks: int) -> LossAndGradient:
     """The mean over a batch of `block(key, first, count)`, a mean over some of its chains."""
     if blocks == 1:
         return block(key, 0, batch)
@@ -107,7 +113,7 @@ def _in_blocks(block, model: AbstractModel, batch: int, key: Key[Array, ""], blo
         found = block(*here, each)
         return jax.tree.map(lambda have, more: have + more * (each / batch), total, found), None
 
-    total, _ = jax.lax.scan(add, zero_slope(model), (keys[:-1], jnp.arange(blocks) * each))
+    total, _ = jax.lax.scan(add, zero_gradient(model), (keys[:-1], jnp.arange(blocks) * each))
     if rest:
         found = block(keys[-1], batch - rest, rest)
         total = jax.tree.map(lambda have, more: have + more * (rest / batch), total, found)
@@ -124,7 +130,7 @@ def _pieces(batch: int, blocks: int) -> frozenset[int]:
     return frozenset([each, batch - each * blocks or each])
 
 
-def zero_slope(model: AbstractModel) -> Slope:
+def zero_gradient(model: AbstractModel) -> LossAndGradient:
     """No loss and no gradient: where a sum begins."""
     zeros = jax.tree.map(jnp.zeros_like, eqx.filter(model, model.trainable()))
     return jnp.zeros((), jnp.result_type(float)), zeros
@@ -168,13 +174,13 @@ class Pooled(AbstractSource):
         rows = jax.random.randint(key, (self.batch,), 0, self.pool)
         return jax.tree.map(lambda leaf: leaf[..., rows], draw.pool)
 
-    def gradient(self, objective, model, task, draw):
+    def gradient(self, loss_function, model, task, draw):
         make, choose = jax.random.split(draw.key)
         pool = self.chains(task, draw, make)
 
         def block(key, first, count: int):
             chains = jax.tree.map(lambda leaf: jax.lax.dynamic_slice_in_dim(leaf, first, count, axis=-1), pool)
-            return descend(objective, model, chains, key)
+            return loss_and_gradient(loss_function, model, chains, key)
 
         return _in_blocks(block, model, self.batch, choose, _blocks_of_a_pool(self.batch, self.block))
 
@@ -197,8 +203,8 @@ class Enumerated(AbstractSource):
     def samples(self) -> int:
         return 2**self.bits
 
-    def gradient(self, objective, model, task, draw):
-        return descend(objective, model, task.enumerate(draw.secret), draw.key)
+    def gradient(self, loss_function, model, task, draw):
+        return loss_and_gradient(loss_function, model, task.enumerate(draw.secret), draw.key)
 
 
 class Noisy(AbstractSource):
@@ -220,9 +226,9 @@ class Noisy(AbstractSource):
     def prepare(self, task, secret, key, teacher):
         return self.source.prepare(task, secret, key, teacher)
 
-    def gradient(self, objective, model, task, draw):
+    def gradient(self, loss_function, model, task, draw):
         exact, noise = jax.random.split(draw.key)
-        loss, gradient = self.source.gradient(objective, model, task, draw._replace(key=exact))
+        loss, gradient = self.source.gradient(loss_function, model, task, draw._replace(key=exact))
         leaves, structure = jax.tree.flatten(gradient)
         if self.adversarial:
             wrong = _against(leaves, task.children(draw.secret))

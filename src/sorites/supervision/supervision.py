@@ -1,4 +1,4 @@
-"""Supervision is a product: prefix x labels x where it is taught x signal."""
+"""Supervision is a product: prefix x labels x where it is taught x objective."""
 
 import equinox as eqx
 import jax
@@ -10,9 +10,9 @@ from ..errors import require
 from ..fields import numbers, numbers_if_any
 from ..models import AbstractModel
 from ..tasks import AbstractTask, Chain, Layout
-from .labels import AbstractLabels, Truth
-from .prefix import AbstractPrefix, Shown
-from .signals import AbstractSignal, Squared
+from .labels import AbstractLabels, TrueLabels
+from .objectives import AbstractObjective, Squared
+from .prefix import AbstractPrefix, TruePrefix
 
 FLIPS = 1_000_003  # folds the label noise's key out of the term's
 
@@ -28,18 +28,18 @@ class Batch(eqx.Module):
 
 class Supervision(eqx.Module):
     """One term of what a stage minimises. `where` weighs thoughts and slots; `level` is the first that is asked for,
-    which layered models read out at its own depth. `share` makes the weights of the thoughts that there are sum to
+    which layered models read out at its own depth. `normalised` makes the weights of the thoughts that there are sum to
     one; `answer` teaches the thought that is asked for, with the last one's weights, wherever the secret puts it."""
 
     prefix: AbstractPrefix
     labels: AbstractLabels
     where: Float[Array | np.ndarray, "thought slot"] = eqx.field(converter=numbers)
-    signal: AbstractSignal
+    objective: AbstractObjective
     level: int | None = eqx.field(static=True, default=None)
     flips: Float[Array | np.ndarray, ""] | None = eqx.field(
         converter=numbers_if_any, default=None
     )  # chance that a label (so a token's reward) is another one
-    share: bool = eqx.field(static=True, default=False)
+    normalised: bool = eqx.field(static=True, default=False)
     answer: bool = eqx.field(static=True, default=False)
 
     def __call__(
@@ -47,7 +47,7 @@ class Supervision(eqx.Module):
     ) -> Float[Array, ""]:
         """Without a key: on held-out chains, with true labels."""
         reading, labels, where = self._met(model, task, secret, chains, key)
-        return self.signal(reading.said, labels, where, reading.tokens[task.layout.inputs :])
+        return self.objective(reading.prediction, labels, where, reading.tokens[task.layout.inputs :])
 
     def _met(self, model, task: AbstractTask, secret, chains: Chain, key):
         reading = self.prefix(model, chains, key, model.depth_of(self.level))
@@ -62,7 +62,7 @@ class Supervision(eqx.Module):
             where = jnp.where((jnp.arange(len(where)) == asked)[:, None], jnp.asarray(where)[-1:], 0)
         if not (isinstance(counted, np.ndarray) and counted.all()):
             where = jnp.where(counted[:, None], jnp.asarray(where), 0)
-        where = where / jnp.sum(where) if self.share else where
+        where = where / jnp.sum(where) if self.normalised else where
         if chains.weight is None:
             return where
         share = chains.weight / jnp.maximum(chains.weight.mean(), 1e-9)
@@ -72,17 +72,17 @@ class Supervision(eqx.Module):
         """The batch that several updates will use."""
         reading, labels, where = self._met(model, task, secret, chains, key)
         tokens = reading.tokens[task.layout.inputs :]
-        advantage = self.signal.signal.advantage(reading.said, labels, where, tokens)  # pyright: ignore
-        batch = Batch(chains.with_tokens(reading.tokens), tokens, reading.said.log_prob(tokens), advantage)
+        advantage = self.objective.policy_gradient.advantage(reading.prediction, labels, where, tokens)  # pyright: ignore
+        batch = Batch(chains.with_tokens(reading.tokens), tokens, reading.prediction.log_prob(tokens), advantage)
         return jax.lax.stop_gradient(batch)
 
-    def again(self, model: AbstractModel, batch: Batch) -> Float[Array, ""]:
-        """The surrogate on a batch that an earlier self wrote."""
-        said = model.read_batch(batch.chains, model.depth_of(self.level))
-        return self.signal.surrogate(said, batch)  # pyright: ignore
+    def surrogate(self, model: AbstractModel, batch: Batch) -> Float[Array, ""]:
+        """The surrogate loss on a batch that an earlier state of the model generated."""
+        prediction = model.predict_batch(batch.chains, model.depth_of(self.level))
+        return self.objective.surrogate(prediction, batch)  # pyright: ignore
 
 
-def without(layout: Layout, removed: int, signal: AbstractSignal | None = None) -> Supervision:
+def without(layout: Layout, removed: int, objective: AbstractObjective | None = None) -> Supervision:
     """True thoughts with the first `removed` padded, taught on the ones that are left.
 
     The readout is the layer of the first thought that is left, as in log-icot's stages; remove none and
@@ -95,20 +95,20 @@ def without(layout: Layout, removed: int, signal: AbstractSignal | None = None) 
     thoughts = np.arange(layout.thoughts)
     shown = np.concatenate([np.ones(layout.inputs, bool), thoughts >= removed])
     where = np.repeat((thoughts >= removed)[:, None], layout.slots, axis=1)
-    return Supervision(Shown(shown), Truth(), where, signal or Squared(), layout.levels[removed])
+    return Supervision(TruePrefix(shown), TrueLabels(), where, objective or Squared(), layout.levels[removed])
 
 
-def teacher_forcing(layout: Layout, signal: AbstractSignal | None = None) -> Supervision:
+def teacher_forcing(layout: Layout, objective: AbstractObjective | None = None) -> Supervision:
     """Every thought taught, every true thought shown, all layers read."""
     where = np.ones((layout.thoughts, layout.slots))
-    return Supervision(Shown(), Truth(), where, signal or Squared())
+    return Supervision(TruePrefix(), TrueLabels(), where, objective or Squared())
 
 
-def direct(layout: Layout, signal: AbstractSignal | None = None) -> Supervision:
+def direct(layout: Layout, objective: AbstractObjective | None = None) -> Supervision:
     """The answer alone is taught and every thought is padded."""
     where = np.zeros((layout.thoughts, layout.slots))
     where[-1] = 1
-    return Supervision(Shown(inputs_only(layout)), Truth(), where, signal or Squared(), answer=True)
+    return Supervision(TruePrefix(inputs_only(layout)), TrueLabels(), where, objective or Squared(), answer=True)
 
 
 def inputs_only(layout: Layout) -> np.ndarray:

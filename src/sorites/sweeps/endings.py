@@ -1,9 +1,8 @@
-"""Which members end before their budget does, by a rule that is stated first.
+"""Early stopping in sweeps, by a rule that is fixed before the sweep.
 
-A look is a training that is cut: the run with fewer steps, an exact prefix of the whole one, stored as what it is. Who
-goes on is trained again from its first step, so nothing in the store is ever half of what its spec says; looks whose
-budgets grow by `factor` cost at most 1 / (1 - 1 / factor) of going on where one stood. Whoever is ended is
-right-censored at its look, like a member whose budget ends.
+Each round trains a shorter run, which is stored under its own id. Survivors are trained again from step 0. With budgets
+that grow by `factor`, a sweep costs at most 1 / (1 - 1 / factor) of one that continues. A stopped member is
+right-censored at its budget.
 """
 
 import abc
@@ -16,16 +15,21 @@ from ..training import History, Run
 
 
 class AbstractEnding(abc.ABC):
-    """Looks at the members of one program, at growing budgets."""
+    """Stops members of one program at growing budgets."""
 
     @abc.abstractmethod
-    def looks(self, steps: int) -> list[int]:
-        """The budgets, in steps and growing, at which it looks before the whole one."""
+    def budgets(self, steps: int) -> list[int]:
+        """Return the growing budgets, in steps, after which members are stopped; `steps` is the whole budget."""
 
     @abc.abstractmethod
     def ended(self, values: np.ndarray, falls: bool) -> np.ndarray:
-        """Who ends, of the members that have neither solved nor diverged: by the last value of the goal's metric, the
-        worst level of several, NaN where nothing was measured. falls: smaller is better."""
+        """Return which members are stopped.
+
+        Args:
+            values: the last value of the goal's metric for each member that is neither solved nor diverged; of several
+                levels the worst, NaN where nothing was measured.
+            falls: whether smaller is better.
+        """
 
     @property
     def name(self) -> str:
@@ -34,21 +38,21 @@ class AbstractEnding(abc.ABC):
 
 @dataclasses.dataclass(frozen=True)
 class Halving(AbstractEnding):
-    """Successive halving: at `first` steps, and whenever the budget has grown by `factor`, the best 1/factor of the
-    members still unsolved go on; of equal ones those that stand first in the plan."""
+    """Successive halving: after `first` steps, and whenever the budget has grown by `factor`, the best 1/factor of the
+    unsolved members continue. Ties are broken by their order in the plan."""
 
     first: int
     factor: int = 2
 
     def __post_init__(self):
-        require(self.first >= 1, f"a look is after a step or more: first={self.first}; use 1 or more")
+        require(self.first >= 1, f"got first={self.first}; allowed are 1 step or more")
         require(self.factor >= 2, f"halving keeps a half or less: factor={self.factor}; use 2 or more")
 
-    def looks(self, steps: int) -> list[int]:
-        found, look = [], self.first
-        while look < steps:
-            found.append(look)
-            look *= self.factor
+    def budgets(self, steps: int) -> list[int]:
+        found, budget = [], self.first
+        while budget < steps:
+            found.append(budget)
+            budget *= self.factor
         return found
 
     def ended(self, values: np.ndarray, falls: bool) -> np.ndarray:
@@ -60,15 +64,15 @@ class Halving(AbstractEnding):
 
 @dataclasses.dataclass(frozen=True)
 class Futility(AbstractEnding):
-    """A bound: who has not reached `value` of the goal's metric after `steps` ends there."""
+    """A bound: members that have not reached `value` of the goal's metric after `steps` are stopped."""
 
     steps: int
     value: float
 
     def __post_init__(self):
-        require(self.steps >= 1, f"a look is after a step or more: steps={self.steps}; use 1 or more")
+        require(self.steps >= 1, f"got steps={self.steps}; allowed are 1 step or more")
 
-    def looks(self, steps: int) -> list[int]:
+    def budgets(self, steps: int) -> list[int]:
         return [self.steps] if self.steps < steps else []
 
     def ended(self, values: np.ndarray, falls: bool) -> np.ndarray:
@@ -77,7 +81,10 @@ class Futility(AbstractEnding):
 
 def goal_values(run: Run, history: History) -> np.ndarray:
     """The goal's metric as every member last measured it; of several levels the worst."""
-    require(run.goal is not None, "an ending looks at the goal: this run has none; give it one")
+    require(
+        run.goal is not None,
+        "early stopping compares members by their goal: this run has none; use Run(..., goal=Until(...))",
+    )
     assert run.goal is not None
     values = history.last(run.goal.metric).reshape(len(history.seeds), -1).astype(float)
     return values.max(axis=1) if run.goal.falls else values.min(axis=1)

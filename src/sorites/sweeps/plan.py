@@ -14,8 +14,8 @@ from ..runtime.devices import free_memory, members_of_a_group
 from ..store.groups import split_evenly
 from ..training import Run
 from ..training.check import check
+from ..training.cost import Cost, costs, passes
 from ..training.memory import bytes_needed
-from ..training.price import Price, passes, prices
 from ..training.structure import structure_of
 
 COMPILING = 3.0  # seconds of a stage's program, roughly
@@ -28,7 +28,7 @@ class Program:
 
     number: int
     runs: tuple[int, ...]  # their places in the sweep
-    prices: tuple[Price, ...]  # of a step, by stage
+    costs: tuple[Cost, ...]  # of a step, by stage
     passes: int | None
     seconds: float  # of a member over the whole budget, roughly; it may leave earlier
     stages: int
@@ -91,7 +91,7 @@ def make_plan(runs: Sequence[Run], seeds: Sequence[int], speed: float | None = N
     for number, places in enumerate(groups.values(), start=1):
         run = runs[places[0]]
         check(run)
-        cost = tuple(prices(run))
+        cost = tuple(costs(run))
         each = [_seconds(runs[place], cost, speed) for place in places]
         programs.append(Program(number, tuple(places), cost, passes(run), max(each), len(run.stages)))
         members = [(place, int(seed)) for place in places for seed in seeds]
@@ -101,11 +101,11 @@ def make_plan(runs: Sequence[Run], seeds: Sequence[int], speed: float | None = N
     return SweepPlan(tuple(programs), tuple(sorted(ensembles, key=lambda each: -each.seconds)))
 
 
-def _seconds(run: Run, cost: Sequence[Price], speed: float) -> float:
+def _seconds(run: Run, costs: Sequence[Cost], speed: float) -> float:
     total = 0.0
-    for stage, price in zip(run.stages, cost, strict=True):
-        tokens = price.samples * stage.task.layout.positions * stage.task.layout.slots
-        total += int(np.max(stage.steps)) * (price.flops / speed + TOKEN * tokens)
+    for stage, cost in zip(run.stages, costs, strict=True):
+        tokens = cost.samples * stage.task.layout.positions * stage.task.layout.slots
+        total += int(np.max(stage.steps)) * (cost.flops / speed + TOKEN * tokens)
     return total
 
 

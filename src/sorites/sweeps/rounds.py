@@ -39,7 +39,7 @@ class Rounds:
         parts: list[Part] = []
         failed: list[tuple[int, str]] = []
         alive = set(range(len(self.members)))
-        for number in range(max(len(self._looks(each.number)) for each in self.plan.programs) + 1):
+        for number in range(max(len(self._budgets(each.number)) for each in self.plan.programs) + 1):
             brought = []
             jobs = [job for each in self.plan.ensembles for job in self._jobs(each, number, alive)]
             for job, outcome in drive(jobs, self._there):
@@ -66,23 +66,23 @@ class Rounds:
         assert self.store is not None
         return {each for folder in self.store.folders() if folder.holds((), self.weights) for each in folder.ids}
 
-    def _looks(self, program: int) -> list[int]:
+    def _budgets(self, program: int) -> list[int]:
         if self.ending is None:
             return []
-        return self.ending.looks(budget(self.runs[self.plan.programs[program - 1].runs[0]]))
+        return self.ending.budgets(budget(self.runs[self.plan.programs[program - 1].runs[0]]))
 
     def _jobs(self, ensemble: Ensemble, number: int, alive: set[int]) -> list[Job]:
         """Of an ensemble those who are still there, at their next look or to the end."""
-        looks = self._looks(ensemble.program)
+        budgets = self._budgets(ensemble.program)
         members = [member for member in ensemble.members if self._row[member] in alive]
-        if not members or number > len(looks):
+        if not members or number > len(budgets):
             return []
         places = {place: index for index, place in enumerate(dict.fromkeys(place for place, _ in members))}
         runs = [self.runs[place] for place in places]
         share = len(members) / len(ensemble.members)
-        if number < len(looks):
-            share *= looks[number] / budget(runs[0])
-            runs = [cut(run, looks[number]) for run in runs]
+        if number < len(budgets):
+            share *= budgets[number] / budget(runs[0])
+            runs = [cut(run, budgets[number]) for run in runs]
         which, seeds = [places[place] for place, _ in members], [seed for _, seed in members]
         ids = []
         if self.named:
@@ -102,8 +102,8 @@ class Rounds:
         """Whom the ending lets train further; it says of the others that it ended them."""
         on: set[int] = set()
         for program in self.plan.programs:
-            looks = self._looks(program.number)
-            if self.ending is None or number >= len(looks):
+            budgets = self._budgets(program.number)
+            if self.ending is None or number >= len(budgets):
                 continue
             goal = self.runs[program.runs[0]].goal
             assert goal is not None
@@ -117,7 +117,7 @@ class Rounds:
             ended = self.ending.ended(np.array([each[-1] for each in open_]), goal.falls) if open_ else []
             for (row, part, place, _), over in zip(open_, ended, strict=True):
                 if over:
-                    part.ended_by[place] = f"{self.ending.name} at {looks[number]}"
+                    part.ended_by[place] = f"{self.ending.name} at {budgets[number]}"
                 else:
                     on.add(row)
         return on

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..training import History
-from ..training.price import spent, tokens
+from ..training.cost import spent, tokens
 from .grids import Point
 from .plan import Program, SweepPlan
 from .work import Job, Outcome
@@ -46,14 +46,14 @@ class Part:
     def costs(self, program: Program) -> np.ndarray:
         """[member, quantity]: samples, labels, thoughts, flops; labels are the run's own, flops its program's."""
         steps = spent(self.job.runs[0], self.history)[self.kept]
-        prices = np.array(
+        costs = np.array(
             [
-                [(*tokens(stage), each.flops) for stage, each in zip(run.stages, program.prices, strict=False)]
+                [(*tokens(stage), each.flops) for stage, each in zip(run.stages, program.costs, strict=False)]
                 for run in self.job.runs
             ]
         )
         which = np.array(self.job.which)[self.kept]
-        return np.einsum("ms,msq->mq", steps.astype(float), prices[which])
+        return np.einsum("ms,msq->mq", steps.astype(float), costs[which])
 
 
 def rows_of(

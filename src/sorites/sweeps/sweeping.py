@@ -85,7 +85,10 @@ def sweep(
         "a table is made with polars, which is missing; install it, or use `train` and keep `History.save`",
     )
     points, runs, plan = planned or plan_of(what, seeds)
-    require(ending is None or all(run.goal for run in runs), "an ending looks at the goal: a run has none; give it one")
+    require(
+        ending is None or all(run.goal for run in runs),
+        "early stopping compares members by their goal: a run has none; use Run(..., goal=Until(...))",
+    )
     crew = _crew(engine, processes, address, resources, store, progress, start)
     try:
         with _marked(store, crew) as mark:

@@ -44,9 +44,9 @@ class Alphabet:
         """The inverse of `numbers`."""
         return 1 - 2 * numbers if self.signs else numbers
 
-    def corrupt(self, tokens: Tokens, key: Key[Array, ""], chance: float | Float[Array, ""]) -> Tokens:
+    def corrupt(self, tokens: Tokens, key: Key[Array, ""], probability: float | Float[Array, ""]) -> Tokens:
         """Each token another one with that chance."""
-        wrong = jax.random.bernoulli(key, chance, tokens.shape)
+        wrong = jax.random.bernoulli(key, probability, tokens.shape)
         if self.signs:
             return jnp.where(wrong, -tokens, tokens)
         first, last = self.values or (0, self.vocab)

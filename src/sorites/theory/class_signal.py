@@ -13,7 +13,7 @@ from jaxtyping import Float
 from .tree_law import keys_of_stage, places, start_gradient
 
 
-def leaf_chances(bits: int, sparsity: int) -> Float[np.ndarray, "leaf input"]:
+def leaf_probabilities(bits: int, sparsity: int) -> Float[np.ndarray, "leaf input"]:
     """Pr(input j is the r-th smallest secret bit) over all k-subsets, = C(j, r) C(d-1-j, k-1-r) / C(d, k)."""
     total = math.comb(bits, sparsity)
     table = [
@@ -25,7 +25,7 @@ def leaf_chances(bits: int, sparsity: int) -> Float[np.ndarray, "leaf input"]:
 
 def chain_variance(bits: int, sparsity: int) -> float:
     """E_p ||grad L_p - E_p' grad L_p'||^2 of the teacher-forced loss (Eq. 2) at W = 0."""
-    chances, total = leaf_chances(bits, sparsity), 0.0
+    chances, total = leaf_probabilities(bits, sparsity), 0.0
     secret = chances.sum(axis=0)
     for level in range(1, sparsity.bit_length()):
         values = start_gradient(bits, sparsity, level)
@@ -35,8 +35,8 @@ def chain_variance(bits: int, sparsity: int) -> float:
         for first in range(0, sparsity, 2**level):  # the leaves under one thought
             own = chances[first : first + 2**level].sum(axis=0)
             parts = ((own, under), (secret - own, beside), (1 - secret, idle))
-            mean = np.sum([chance * value for chance, value in parts], axis=0)
-            square = np.sum([chance * value**2 for chance, value in parts], axis=0)
+            mean = np.sum([probability * value for probability, value in parts], axis=0)
+            square = np.sum([probability * value**2 for probability, value in parts], axis=0)
             total += float((square - mean**2).sum())
     return total
 

@@ -19,12 +19,12 @@ def log_speed(score: float, size: int, ceiling: float, values: int, bend: float)
     differs, rivals = 1 - 1 / values, size - 1
     first, second = 1 / (1 + 2 * math.exp(score)), attention_error(score)
     terms = [(differs, 2 * first, 2 * first * (1 - first))]  # one other clause: chance, B off, slope of B off
-    for many, chance in ((1, 2 * differs / values), (2, differs**2)):  # two other clauses, half of the error each
-        terms.append((chance, many * second, many * second * (1 - second)))
+    for many, probability in ((1, 2 * differs / values), (2, differs**2)):  # two other clauses, half of the error each
+        terms.append((probability, many * second, many * second * (1 - second)))
     found = []
-    for chance, off, slope in terms:
+    for probability, off, slope in terms:
         odds = math.log(rivals) + bend - (1 - off) * ceiling  # log odds against the right class
-        found.append(math.log(chance * slope * ceiling) + odds - math.log1p(math.exp(odds)))
+        found.append(math.log(probability * slope * ceiling) + odds - math.log1p(math.exp(odds)))
     return float(np.logaddexp.reduce(found))
 
 

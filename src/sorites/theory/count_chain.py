@@ -36,13 +36,13 @@ class Uniform(NamedTuple):
     square: Float[Array, " level"]  # E q^2 of the level itself, given the one below
 
 
-def binomial(count: int, chance: Float[Array, " state"]) -> Float[Array, "state number"]:
+def binomial(count: int, probability: Float[Array, " state"]) -> Float[Array, "state number"]:
     """P(number of successes), for each chance."""
     number = jnp.arange(count + 1)
     ways = jax.scipy.special.gammaln(count + 1) - jax.scipy.special.gammaln(number + 1)
     ways = ways - jax.scipy.special.gammaln(count - number + 1)
-    chance, number = chance[:, None], number[None]
-    logs = jax.scipy.special.xlogy(number, chance) + jax.scipy.special.xlog1py(count - number, -chance)
+    probability, number = probability[:, None], number[None]
+    logs = jax.scipy.special.xlogy(number, probability) + jax.scipy.special.xlog1py(count - number, -probability)
     return jnp.exp(ways[None] + logs)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Bool, Int, UInt64
 
 
-def solved_chance(bits: int, samples: int) -> float:
+def solved_probability(bits: int, samples: int) -> float:
     """P(n uniform inputs determine every parity of d bits) = prod_{i<d} (1 - 2^{i-n}): they span the space."""
     return math.prod(1 - 2.0 ** (i - samples) for i in range(bits)) if samples >= bits else 0.0
 

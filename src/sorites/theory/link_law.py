@@ -32,8 +32,8 @@ def child_gradient(bits: int, sparsity: int, stage: int, link: Link) -> float:
     total = 0.0
     for first in (1, -1):
         for second in (1, -1):
-            chance = np.convolve(np.convolve(below[first], below[second]), rest)
-            total += float(chance @ ((value - first * second) * slope * (first - z)))
+            probability = np.convolve(np.convolve(below[first], below[second]), rest)
+            total += float(probability @ ((value - first * second) * slope * (first - z)))
     return total / keys
 
 

@@ -29,9 +29,9 @@ def separations(
         label = gate[0] + gate[1] * (first + second) + gate[2] * first * second
         own = math.prod(plus if sign > 0 else 1 - plus for sign in signs)
         for up in range(rest + 1):
-            chance = own * math.comb(rest, up) * plus**up * (1 - plus) ** (rest - up)
+            probability = own * math.comb(rest, up) * plus**up * (1 - plus) ** (rest - up)
             mean = (sum(signs) + 2 * up - rest) / keys
             margin = round(label * score(mean), 12)
-            found[margin] = found.get(margin, 0.0) + chance * slope(mean) * label * (first - other)
+            found[margin] = found.get(margin, 0.0) + probability * slope(mean) * label * (first - other)
     margins = sorted(found)
     return np.array(margins), np.array([found[margin] for margin in margins])

@@ -23,14 +23,14 @@ def _sums(bits: int) -> tuple[np.ndarray, np.ndarray]:
 
 def reward_pull(bits: int, thought: int) -> Pull:
     """The policy gradient of y_j, j >= 2, parity: m_1 = 2 (S/d)^2 - 1, m_j = A + B m_{j-1} (Eqs. 178, 179)."""
-    total, chance = _sums(bits)
+    total, probability = _sums(bits)
     keys = bits + 1
     mean = 2 * (total / bits) ** 2 - 1
     for _ in range(thought - 2):
         mean = 2 * (total**2 + 1) / keys**2 - 1 + 4 * total / keys**2 * mean
     scale = 2 / (bits * keys**2)
-    own = scale * chance @ ((bits - 1) * total**2 + total * (bits - total**2) * mean)
-    right = scale * chance @ (bits * (bits + 1) - 2 * total**2 + total * (bits**2 + bits - 1 - total**2) * mean)
+    own = scale * probability @ ((bits - 1) * total**2 + total * (bits - total**2) * mean)
+    right = scale * probability @ (bits * (bits + 1) - 2 * total**2 + total * (bits**2 + bits - 1 - total**2) * mean)
     return Pull(float(own), float(right), float(-(own + right) / (bits - 1)))
 
 

@@ -48,13 +48,13 @@ def parity_mean(keys: int, square: float) -> float:
     return 2 * (1 / keys + (1 - 1 / keys) * square) - 1
 
 
-def strict_tail(count: int, chance: float, strict: bool = True) -> float:
+def strict_tail(count: int, probability: float, strict: bool = True) -> float:
     """P(sum of `count` independent signs > -1), or >= -1 where not strict: the set D_lambda of App. F.3."""
     total = 0.0
     for plus in range(count + 1):
         value = 2 * plus - count
         if value > -1 or (not strict and value == -1):
-            total += math.comb(count, plus) * chance**plus * (1 - chance) ** (count - plus)
+            total += math.comb(count, plus) * probability**plus * (1 - probability) ** (count - plus)
     return total
 
 

@@ -1,6 +1,6 @@
 """Every task with every model under every supervision, by name: what trains, and the sentence that refuses the rest.
 
-A cell is a `Run` at the model's own defaults. Rates, batches and steps may be given; what is not said is the model's.
+A cell is a `Run` at the model's own defaults. Rates, batches and steps may be given; otherwise the model's are used.
 """
 
 import dataclasses
@@ -12,16 +12,16 @@ import numpy as np
 from ..errors import SpecError, require
 from ..models import MODELS, AbstractModel, policy_for
 from ..models.gpt import gpt
-from ..probes import ChildMass, Elsewhere, Loss, Outcome
+from ..probes import ChildMass, Loss, OnTask, Outcome
 from ..supervision import (
-    SIGNALS,
-    AbstractSignal,
+    OBJECTIVES,
+    AbstractObjective,
     ExpectedReward,
-    Own,
+    OwnPrefix,
     Rewritten,
     Sampled,
     Supervision,
-    Truth,
+    TrueLabels,
     outcome_reward,
     process_reward,
     self_generated,
@@ -29,17 +29,17 @@ from ..supervision import (
 from ..tasks import GATES, AbstractTask, Boolean, Composition, Layout, Lego
 from .check import refuses
 from .curricula import CURRICULA
-from .rules import RULES
+from .optimizers import OPTIMIZERS
 from .stage import Evaluation, Run, Stage, Until
 
 PARITIES = ("parity", "xor")
 LEARNED = 0.01  # loss at which a stage of a curriculum is left
 
 
-def own_soft(layout: Layout, signal: AbstractSignal | None = None) -> list[Supervision]:
+def own_soft(layout: Layout, objective: AbstractObjective | None = None) -> list[Supervision]:
     """The model's own soft thoughts, differentiated, and true labels."""
     where = np.full((layout.thoughts, layout.slots), 1 / layout.thoughts)
-    return [Supervision(Own("soft"), Truth(), where, signal or SIGNALS["squared"])]
+    return [Supervision(OwnPrefix("soft"), TrueLabels(), where, objective or OBJECTIVES["squared"])]
 
 
 SUPERVISIONS: dict[str, tuple[Callable[..., list[Supervision]], str]] = {  # and the reading that it is judged by
@@ -48,9 +48,9 @@ SUPERVISIONS: dict[str, tuple[Callable[..., list[Supervision]], str]] = {  # and
     "icot": (CURRICULA["icot"], "padded"),
     "log-icot": (CURRICULA["log-icot"], "padded"),
     "own-soft": (own_soft, "soft"),
-    "own-greedy": (lambda layout, signal: [self_generated(layout, signal)], "rolled"),
-    "process-reward": (lambda layout, signal: [process_reward(layout, ExpectedReward())], "rolled"),
-    "outcome-reward": (lambda layout, signal: [outcome_reward(layout)], "rolled"),
+    "own-greedy": (lambda layout, objective: [self_generated(layout, objective)], "rolled"),
+    "process-reward": (lambda layout, objective: [process_reward(layout, ExpectedReward())], "rolled"),
+    "outcome-reward": (lambda layout, objective: [outcome_reward(layout)], "rolled"),
     "self-training": (CURRICULA["teacher-forcing"], "rolled"),
 }
 
@@ -121,21 +121,24 @@ def run_named(
     if type(net).attend is not AbstractModel.attend:
         probes.append(ChildMass())
     if longer is not made:
-        probes.append(Elsewhere(longer, (Outcome(reading),), "long"))
+        probes.append(OnTask(longer, (Outcome(reading),), "long"))
     aim = f"{reading}.answer" + ("@long" if longer is not made else "")
     goal = goal or Until(aim)
     evaluation = Evaluation(every, count, tuple(probes))
-    rule, signal = RULES[preset.rule](preset.rate if rate is None else rate), SIGNALS[preset.signal]
-    taught = plan(made.layout, signal)
+    optimizer, objective = (
+        OPTIMIZERS[preset.optimizer](preset.rate if rate is None else rate),
+        OBJECTIVES[preset.objective],
+    )
+    supervisions = plan(made.layout, objective)
     stages = [
-        Stage(made, (term,), Sampled(batch), rule, steps, evaluation, _leaves(goal, last=term is taught[-1]))  # pyright: ignore
-        for term in taught
+        Stage(made, (term,), Sampled(batch), optimizer, steps, evaluation, _leaves(goal, last=term is supervisions[-1]))  # pyright: ignore
+        for term in supervisions
     ]
     if supervision == "self-training":
         own = Rewritten(Sampled(batch))
-        [term] = plan(longer.layout, signal)
+        [term] = plan(longer.layout, objective)
         stages[0] = dataclasses.replace(stages[0], until=Until(f"{reading}.chain"))
-        stages.append(Stage(longer, (term,), own, rule, steps, evaluation, goal, reset=False, freeze=True))  # pyright: ignore
+        stages.append(Stage(longer, (term,), own, optimizer, steps, evaluation, goal, reset=False, freeze=True))  # pyright: ignore
     return Run(net, stages, goal)
 
 

@@ -5,10 +5,10 @@ import jax
 import numpy as np
 
 from ..errors import require
-from ..models import AbstractModel, AbstractSaid, Positional, Signs
+from ..models import AbstractModel, AbstractPrediction, Positional, SignMeans
 from ..probes import Loss
 from ..runtime.devices import on_processor
-from ..supervision import Clipped, CrossEntropy, Own, PolicyGradient
+from ..supervision import Clipped, CrossEntropy, OwnPrefix, PolicyGradient
 from ..tasks import AbstractTask
 from .member import member_shapes
 from .plan import plans
@@ -50,7 +50,7 @@ def check(run: Run) -> None:
 
 def _checked_of(stage: Stage) -> tuple:
     """What `refuses` depends on."""
-    return stage.task, stage.taught, stage.source, stage.evaluation
+    return stage.task, stage.supervisions, stage.source, stage.evaluation
 
 
 def refuses(run: Run, stage: Stage) -> str | None:
@@ -62,31 +62,36 @@ def refuses(run: Run, stage: Stage) -> str | None:
     if refusal is not None:
         return refusal
     thoughts = (task.layout.thoughts, task.layout.slots)
-    for term in stage.taught:
+    for term in stage.supervisions:
         if np.shape(term.where) != thoughts:
             return f"`where` weighs thoughts and slots: {np.shape(term.where)} of {thoughts}; make it from the layout"
-        if isinstance(term.prefix, Own) and term.prefix.how == "sampled" and not model.chances:
-            return f"sampled thoughts need chances: {type(model).__name__} says any number; use another model"
-        if isinstance(term.prefix, Own) and term.prefix.how == "soft" and not task.alphabet.signs:
-            return f"soft thoughts need signs: the task has {task.alphabet}; use greedy or sampled thoughts"
-        if isinstance(term.signal, CrossEntropy) and isinstance(_said(model, task), Signs):  # a mean can be exactly one
+        if isinstance(term.prefix, OwnPrefix) and term.prefix.how == "sampled" and not model.probabilistic:
             return (
-                f"cross-entropy needs a chance for every token: {type(model).__name__} starts certain of some; "
+                f"got sampled thoughts for a {type(model).__name__}, whose predictions are no probabilities; "
+                "use another model"
+            )
+        if isinstance(term.prefix, OwnPrefix) and term.prefix.how == "soft" and not task.alphabet.signs:
+            return f"soft thoughts need signs: the task has {task.alphabet}; use greedy or sampled thoughts"
+        if isinstance(term.objective, CrossEntropy) and isinstance(
+            _prediction(model, task), SignMeans
+        ):  # a mean can be exactly one
+            return (
+                f"got CrossEntropy for a {type(model).__name__}, which starts certain of some tokens; "
                 "use Squared or Hinge"
             )
     return None
 
 
 @cached_by_structure
-def _said(model: AbstractModel, task: AbstractTask) -> AbstractSaid:
-    """The shapes of what a new model says about two chains."""
+def _prediction(model: AbstractModel, task: AbstractTask) -> AbstractPrediction:
+    """The shapes of a new model's prediction of two chains."""
     chains = eqx.filter_eval_shape(lambda: task.sample(task.draw(jax.random.key(0)), jax.random.key(1), 2))
-    return eqx.filter_eval_shape(lambda chains: model.fresh(jax.random.key(2)).read_batch(chains), chains)
+    return eqx.filter_eval_shape(lambda chains: model.init(jax.random.key(2)).predict_batch(chains), chains)
 
 
 @cached_by_structure
 def _unread(model: AbstractModel, task: AbstractTask) -> str | None:
-    """A task makes what its layout says, and the model says something about all of it and sees what it needs."""
+    """Refuse a task whose arrays contradict its layout, and a model that does not predict all of it."""
     layout = task.layout
 
     def made():
@@ -105,11 +110,11 @@ def _unread(model: AbstractModel, task: AbstractTask) -> str | None:
                 f"a task's arrays have its layout's shape: {name} gives {found[name].shape}, the layout asks for "
                 f"{shape} (two chains, batch last); change one of them"
             )
-    said = eqx.filter_eval_shape(lambda said: said.greedy(), _said(model, task))
-    if said.shape != asked:
+    tokens = eqx.filter_eval_shape(lambda prediction: prediction.greedy(), _prediction(model, task))
+    if tokens.shape != asked:
         return (
-            f"a model says something about every thought and slot: {said.shape} of {asked} over two chains; return "
-            "Signs or Odds [thought, slot], or Classes [thought, slot, class], from `read`"
+            f"got predictions of shape {tokens.shape} for two chains; allowed is {asked}, one for each thought and "
+            "slot; return SignMeans, SignLogits [thought, slot] or ClassLogits [thought, slot, class] from `predict`"
         )
     if isinstance(model, Positional):
         children = np.asarray(jax.jit(lambda: task.children(task.draw(jax.random.key(0))))())  # one program, not ten
@@ -125,18 +130,18 @@ def _parted(stage: Stage) -> str | None:
     counts = {"batch": stage.source.samples}
     if any(isinstance(probe, Loss) for probe in stage.evaluation.probes):
         counts["count"] = stage.evaluation.count
-    for signal in (term.signal for term in stage.taught):
-        signal = signal.signal if isinstance(signal, Clipped) else signal
-        if not isinstance(signal, PolicyGradient) or signal.baseline != "group":
+    for objective in (term.objective for term in stage.supervisions):
+        objective = objective.policy_gradient if isinstance(objective, Clipped) else objective
+        if not isinstance(objective, PolicyGradient) or objective.baseline != "group":
             continue
         for name, count in counts.items():
-            if count % signal.group:
-                return f"a group baseline needs whole groups: {name}={count}, group={signal.group}; use a multiple"
+            if count % objective.group:
+                return f"a group baseline needs whole groups: {name}={count}, group={objective.group}; use a multiple"
         for count in stage.source.pieces:
-            if count % signal.group:
+            if count % objective.group:
                 return (
                     f"a group baseline needs whole groups: batch={counts['batch']} is taken in blocks of {count}, "
-                    f"group={signal.group}; use a group that divides {count}, or a smaller batch"
+                    f"group={objective.group}; use a group that divides {count}, or a smaller batch"
                 )
     return None
 
@@ -157,7 +162,7 @@ def _beyond(stage: Stage) -> str | None:
     if type(stage.task).counted is AbstractTask.counted:
         return None
     there = _there(stage.task)
-    for term in stage.taught:
+    for term in stage.supervisions:
         where = np.asarray(term.where)
         if len(where) == len(there) and not term.answer and not where[there].any():  # another length is refused below
             return (

@@ -30,7 +30,7 @@ from .segments import Call, run_segments
 from .snapshots import finish_snapshots, lengths_of, snapshots_of
 from .stage import Run, Stage
 from .state import EnsembleState
-from .strategies import LANES, choose_strategy, spread_over
+from .strategies import STRATEGIES, choose_strategy, spread_over
 from .trees import stacked, take, to_device
 
 CHUNK = 25  # evaluations per call of the compiled program
@@ -43,12 +43,12 @@ class Trained:
     history: History
     models: AbstractModel
     secrets: object
-    pace: float = math.nan  # chains per second over all members, without compilation
-    along: dict[int, AbstractModel] = dataclasses.field(default_factory=dict)  # models at the steps of `keep`
+    chains_per_second: float = math.nan  # chains per second over all members, without compilation
+    snapshots: dict[int, AbstractModel] = dataclasses.field(default_factory=dict)  # models at the steps of `snapshots`
 
     def model(self, index: int, step: int | None = None) -> AbstractModel:
-        """Return one member's trained model, or its model at a step of `keep`."""
-        return take(self.models if step is None else self.along[step], index)
+        """Return one member's trained model, or its model at a step of `snapshots`."""
+        return take(self.models if step is None else self.snapshots[step], index)
 
     def secret(self, index: int):
         """Return the secret of one member."""
@@ -58,12 +58,12 @@ class Trained:
 def train(
     runs: Run | Sequence[Run],
     seeds: Sequence[int],
-    lanes: str = "auto",
+    strategy: str = "auto",
     seconds: float | None = None,
     progress: Listener | None = None,
     chunk: int = CHUNK,
     shrink: int = 2,
-    keep: Sequence[int] = (),
+    snapshots: Sequence[int] = (),
     checkpoint: Checkpoint | None = None,
 ) -> Trained:
     """Train one member per seed.
@@ -71,14 +71,15 @@ def train(
     Args:
         runs: one run, or one for each seed; they may differ in arrays only (rates, weights, masks, steps).
         seeds: a number for each member, from 0 to 2^31 - 1. It determines secret, weights and batches.
-        lanes: "together" trains the members under one vmap; "apart" trains them one after another, which skips
-            finished members; "auto" takes what is faster on this device.
+        strategy: "vmap" trains the members side by side in one program; "sequential" trains them one after another in
+            one program, which skips finished members; "separate" calls a program of one member once for each; "auto"
+            takes what is faster on this device.
         seconds: end this call after so much training time, without compilation. The history marks the members that
             still train as censored.
         progress: called between chunks with a `Progress`.
         chunk: evaluations in one call of the compiled program.
-        shrink: under "together", finished members are dropped when at most 1/shrink still train.
-        keep: steps at which the weights are kept in `Trained.along`.
+        shrink: under "vmap", finished members are dropped when at most 1/shrink still train.
+        snapshots: steps at which the weights are kept in `Trained.snapshots`.
         checkpoint: where the state is saved while this call trains. The same call resumes from it after a kill.
 
     Returns:
@@ -87,14 +88,14 @@ def train(
     Raises:
         SpecError: where the run cannot be trained; one sentence says why, before anything is compiled.
     """
-    runs, seeds = _checked(runs, seeds, lanes, seconds, chunk, shrink)
+    runs, seeds = _checked(runs, seeds, strategy, seconds, chunk, shrink)
     drop_programs_before_the_limit()
-    run, strategy, clock = stacked(runs), choose_strategy(runs[0], len(seeds), lanes), Clock(seconds)
+    run, strategy, clock = stacked(runs), choose_strategy(runs[0], len(seeds), strategy), Clock(seconds)
     fast = compiler.compile_training_fast(runs[0].model, runs[0].stages[0].evaluation.every)
     program = compiler.compiled(train_members, fast, donate="all-except-first")
-    loop = Loop(program, plans(run), strategy, chunk, shrink, snapshots_of(run, keep), clock)
+    loop = Loop(program, plans(run), strategy, chunk, shrink, snapshots_of(run, snapshots), clock)
     if checkpoint is not None:
-        checkpoint = checkpoint.of(strategy, chunk, shrink, tuple(keep))
+        checkpoint = checkpoint.of(strategy, chunk, shrink, tuple(snapshots))
     listener, begun = listener_or(progress), time.perf_counter()
     state = _resumed(checkpoint, run, seeds) or _started(run, seeds)
     while True:
@@ -104,7 +105,7 @@ def train(
                 checkpoint.note(state)
             if listener is not None:
                 listener(_progress(run, state, time.perf_counter() - begun))
-        state = finish_snapshots(run, keep, _count_samples(run, state))
+        state = finish_snapshots(run, snapshots, _count_samples(run, state))
         if clock.out or state.stage == len(run.stages):
             break
         state = _next_stage(run, state)
@@ -132,7 +133,7 @@ def start_stages(stage: Stage, members: Member) -> Member:
     return eqx.filter_vmap(start_stage)(stage, members)
 
 
-def _checked(runs, seeds, lanes, seconds, chunk, shrink) -> tuple[list[Run], list[int]]:
+def _checked(runs, seeds, strategy, seconds, chunk, shrink) -> tuple[list[Run], list[int]]:
     """Return one run and one seed for each member, or refuse."""
     require(not isinstance(seeds, int), f"seeds are a list: seeds={seeds}; use range({seeds})")
     seeds = [int(seed) for seed in seeds]
@@ -140,7 +141,10 @@ def _checked(runs, seeds, lanes, seconds, chunk, shrink) -> tuple[list[Run], lis
     require(len(seeds) > 0, "an ensemble needs at least one seed: seeds=0; use 1 or more")
     require(len(runs) == len(seeds), f"one run per seed: {len(runs)} runs, {len(seeds)} seeds; make them equal")
     require(all(0 <= seed < 2**31 for seed in seeds), "a seed is a number from 0 to 2^31 - 1; use such numbers")
-    require(lanes in LANES, f"lanes are auto, together or apart: lanes={lanes!r}; use one of the three")
+    require(
+        strategy in STRATEGIES,
+        f"got strategy={strategy!r}; allowed are {', '.join(STRATEGIES)}; use 'auto' for the fastest on this device",
+    )
     require(seconds is None or seconds >= 0, f"a time limit is not negative: seconds={seconds}; use 0 or more")
     require(chunk >= 1 and shrink >= 2, f"chunk >= 1 and shrink >= 2: chunk={chunk}, shrink={shrink}; use such numbers")
     for run in {id(run): run for run in runs}.values():
@@ -175,12 +179,12 @@ def _next_stage(run: Run, state: EnsembleState) -> EnsembleState:
 
 def _without_supervision_and_until(stage: Stage) -> Stage:
     """Remove what starting a stage does not depend on, so that all stages share the program that starts them."""
-    return dataclasses.replace(stage, taught=(), until=None)
+    return dataclasses.replace(stage, supervisions=(), until=None)
 
 
 def _count_samples(run: Run, state: EnsembleState) -> EnsembleState:
     """Add the chains that each member consumed in the present stage."""
-    steps = (np.asarray(state.members.step) - np.asarray(state.members.entered)).astype(np.int64)
+    steps = (np.asarray(state.members.step) - np.asarray(state.members.stage_start)).astype(np.int64)
     samples = state.samples + steps * np.asarray(run.stages[state.stage - 1].source.samples)
     return dataclasses.replace(state, samples=samples)
 

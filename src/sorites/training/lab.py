@@ -16,8 +16,8 @@ Arrays = dict[str, np.ndarray]
 class Lab(Protocol):
     """`sorites.Store`, or `PLAIN`."""
 
-    def train(self, runs: Run | Sequence[Run], seeds: Sequence[int], *, keep: Sequence[int] = ()) -> Trained:
-        """One member per seed, as `sorites.train`; keep: steps whose weights are wanted too."""
+    def train(self, runs: Run | Sequence[Run], seeds: Sequence[int], *, snapshots: Sequence[int] = ()) -> Trained:
+        """One member per seed, as `sorites.train`; snapshots: steps whose weights are wanted too."""
         ...
 
     def keep(self, spec: S, make: Callable[[S], Any], like: Any = None) -> Any:
@@ -32,8 +32,8 @@ class Lab(Protocol):
 class Plain:
     """Nothing is stored."""
 
-    def train(self, runs: Run | Sequence[Run], seeds: Sequence[int], *, keep: Sequence[int] = ()) -> Trained:
-        return train(runs, seeds, keep=keep)
+    def train(self, runs: Run | Sequence[Run], seeds: Sequence[int], *, snapshots: Sequence[int] = ()) -> Trained:
+        return train(runs, seeds, snapshots=snapshots)
 
     def keep(self, spec: S, make: Callable[[S], Any], like: Any = None) -> Any:
         return make(spec)

@@ -23,10 +23,10 @@ class Member(eqx.Module):
     secret: Any
     model: AbstractModel
     teacher: AbstractModel | None  # itself, as it was when it last entered a stage that freezes
-    state: Any  # of the rule
+    state: Any  # of the optimizer
     step: Int[Array, ""]
-    entered: Int[Array, ""]  # the step at which the stage began
-    drawn: UInt32[Array, ""]  # chains consumed
+    stage_start: Int[Array, ""]  # the step at which the stage began
+    samples_drawn: UInt32[Array, ""]  # chains consumed
     solved_at: Int[Array, ""]  # first evaluated step at which the goal was reached; -1: never
     left: Bool[Array, ""]  # has reached the stage's `until` or its last step
     diverged: Bool[Array, ""]
@@ -40,12 +40,12 @@ def init_member(run: Run, seed: Int[Array, ""]) -> Member:
         key=train,
         test=test,
         secret=run.task.draw(secret),
-        model=run.model.fresh(model),
+        model=run.model.init(model),
         teacher=None,
         state=None,
         step=zero,
-        entered=zero,
-        drawn=zero.astype(jnp.uint32),
+        stage_start=zero,
+        samples_drawn=zero.astype(jnp.uint32),
         solved_at=zero - 1,
         left=zero > 0,
         diverged=zero > 0,
@@ -53,14 +53,14 @@ def init_member(run: Run, seed: Int[Array, ""]) -> Member:
 
 
 def start_stage(stage: Stage, member: Member) -> Member:
-    """Prepare the rule's state, and the teacher where the stage has one."""
+    """Prepare the optimizer's state, and the teacher where the stage has one."""
     state, teacher = member.state, member.teacher
     if stage.reset or state is None:
-        state = stage.rule.transformation().init(eqx.filter(member.model, member.model.trainable()))
+        state = stage.optimizer.transformation().init(eqx.filter(member.model, member.model.trainable()))
     if stage.freeze:  # a copy, because the program reuses the memory of its arguments
         teacher = jax.tree.map(lambda leaf: jnp.copy(leaf) if eqx.is_array(leaf) else leaf, member.model)
     entered = member.step + 0  # its own buffer
-    return dataclasses.replace(member, state=state, teacher=teacher, entered=entered, left=jnp.zeros((), bool))
+    return dataclasses.replace(member, state=state, teacher=teacher, stage_start=entered, left=jnp.zeros((), bool))
 
 
 @cached_by_structure
@@ -82,20 +82,20 @@ def make_pool(stage: Stage, member: Member) -> Any:
 def train_step(stage: Stage, member: Member, pool: Any) -> tuple[Member, Float[Array, ""]]:
     """Train on one batch; return the member and the loss before the update."""
     key = jax.random.fold_in(member.key, member.step)
-    draw = Draw(member.secret, pool, member.drawn, key, member.teacher)
+    draw = Draw(member.secret, pool, member.samples_drawn, key, member.teacher)
     if stage.reuse == 1:
-        objective = stage.objective(member.secret)
-        loss, gradient = stage.source.gradient(objective, member.model, stage.task, draw)
+        loss_function = stage.loss_function(member.secret)
+        loss, gradient = stage.source.gradient(loss_function, member.model, stage.task, draw)
         model, state = apply_gradient(stage, member.model, member.state, gradient)
     else:
         model, state, loss = _train_again(stage, member, draw)
-    drawn = member.drawn + jnp.asarray(stage.source.samples, jnp.uint32)
-    return dataclasses.replace(member, model=model, state=state, step=member.step + 1, drawn=drawn), loss
+    drawn = member.samples_drawn + jnp.asarray(stage.source.samples, jnp.uint32)
+    return dataclasses.replace(member, model=model, state=state, step=member.step + 1, samples_drawn=drawn), loss
 
 
 def apply_gradient(stage: Stage, model: AbstractModel, state: Any, gradient: Any) -> tuple[AbstractModel, Any]:
-    """Apply the rule's update; a float32 rate does not widen weights or moments of another type."""
-    updates, after = stage.rule.transformation().update(gradient, state, eqx.filter(model, model.trainable()))
+    """Apply the optimizer's update; a float32 rate does not widen weights or moments of another type."""
+    updates, after = stage.optimizer.transformation().update(gradient, state, eqx.filter(model, model.trainable()))
 
     def move(weight, change):
         return weight if change is None else (weight + change).astype(weight.dtype)
@@ -108,12 +108,13 @@ def _train_again(stage: Stage, member: Member, draw: Draw) -> tuple[AbstractMode
     """Write chains once and train `reuse` times on them."""
     make, choose = jax.random.split(draw.key)
     chains = stage.source.chains(stage.task, draw, make)
-    batches = [term.collect(member.model, stage.task, member.secret, chains, choose) for term in stage.taught]
+    batches = [term.collect(member.model, stage.task, member.secret, chains, choose) for term in stage.supervisions]
 
     def surrogate(part, still):
         model = eqx.combine(part, still).for_gradient()
         return functools.reduce(
-            operator.add, [term.again(model, batch) for term, batch in zip(stage.taught, batches, strict=True)]
+            operator.add,
+            [term.surrogate(model, batch) for term, batch in zip(stage.supervisions, batches, strict=True)],
         )
 
     static = eqx.filter(member.model, eqx.is_array, inverse=True)

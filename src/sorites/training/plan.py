@@ -31,9 +31,11 @@ def plans(run: Run) -> list[tuple[Plan, int]]:
     """
     keys, found = _program_keys(run), []
     for key, stage in zip(keys, run.stages, strict=True):
-        shared = [other.taught for other, theirs in zip(run.stages, keys, strict=True) if theirs == key]
-        distinct = {structure_of(taught): taught for taught in shared} | {structure_of(stage.taught): stage.taught}
-        number = list(distinct).index(structure_of(stage.taught))
+        shared = [other.supervisions for other, theirs in zip(run.stages, keys, strict=True) if theirs == key]
+        distinct = {structure_of(supervisions): supervisions for supervisions in shared} | {
+            structure_of(stage.supervisions): stage.supervisions
+        }
+        number = list(distinct).index(structure_of(stage.supervisions))
         found.append((Plan(_without_supervision(stage), tuple(distinct.values()), run.goal), number))
     return found
 
@@ -53,9 +55,9 @@ def _program_keys(run: Run) -> list[tuple]:
 
 
 def _without_supervision(stage: Stage) -> Stage:
-    return dataclasses.replace(stage, taught=(), reset=True, freeze=False)
+    return dataclasses.replace(stage, supervisions=(), reset=True, freeze=False)
 
 
 def _shares(stage: Stage) -> bool:
     """Whether its probes measure arrays of one shape under every supervision."""
-    return all(isinstance(probe, Loss) or not probe.asks_what_is_taught for probe in stage.evaluation.probes)
+    return all(isinstance(probe, Loss) or not probe.needs_supervision for probe in stage.evaluation.probes)

@@ -30,11 +30,11 @@ def evaluate(plan: Plan, teaching: Int[Array, ""], member: Member) -> dict[str, 
     chains = stage.evaluation.chains(stage.task, member.secret, member.test)
     for probe in stage.evaluation.probes:
 
-        def measure(taught, probe=probe):
-            measured = probe(member.model, stage.task, member.secret, chains, taught)
+        def measure(supervisions, probe=probe):
+            measured = probe(member.model, stage.task, member.secret, chains, supervisions)
             return {name: jnp.asarray(value, jnp.float32) for name, value in measured.items()}
 
-        depends = probe.asks_what_is_taught
+        depends = probe.needs_supervision
         found |= _switch(measure, plan.teachings, teaching) if depends else measure(plan.teachings[0])
     return found
 
@@ -99,8 +99,8 @@ def _run_segment(plan: Plan, call: Call, vmapped: bool, member: Member, pool: An
     def no_steps(arrays):
         return arrays, jnp.full((), jnp.nan, jnp.float32)
 
-    def steps(taught, arrays):
-        here = dataclasses.replace(stage, taught=taught)
+    def steps(supervisions, arrays):
+        here = dataclasses.replace(stage, supervisions=supervisions)
 
         def one(carry, _):
             arrays, total = carry
@@ -112,7 +112,7 @@ def _run_segment(plan: Plan, call: Call, vmapped: bool, member: Member, pool: An
         return arrays, total / stage.evaluation.every
 
     def work(arrays):
-        branches = [no_steps, *(functools.partial(steps, taught) for taught in plan.teachings)]
+        branches = [no_steps, *(functools.partial(steps, supervisions) for supervisions in plan.teachings)]
         arrays, loss = jax.lax.switch(jnp.where(call.entry, 0, call.teaching + 1), branches, arrays)
         after = eqx.combine(arrays, static)
         found = measure(plan, call.teaching, after) | {"training.loss": loss}
@@ -133,6 +133,6 @@ def _mark(stage: Stage, goal: Until | None, member: Member, found: dict[str, Arr
     diverged = ~jnp.all(jnp.isfinite(every))  # one reduction to compile; without the barrier one for each weight
     reached = np.False_ if goal is None else goal(found)
     solved = jnp.where((member.solved_at < 0) & reached & ~diverged, member.step, member.solved_at)
-    left = member.step - member.entered >= stage.steps
+    left = member.step - member.stage_start >= stage.steps
     left = left if stage.until is None else left | stage.until(found)
     return dataclasses.replace(member, solved_at=solved, left=left, diverged=member.diverged | diverged)

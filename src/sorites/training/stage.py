@@ -18,7 +18,7 @@ from ..probes import AbstractProbe, ChildMass, Loss, Outcome
 from ..supervision import AbstractSource, Supervision
 from ..supervision.policy import Clipped
 from ..tasks import AbstractTask, Chain
-from .rules import AbstractRule
+from .optimizers import AbstractOptimizer
 
 
 class Evaluation(eqx.Module):
@@ -69,25 +69,34 @@ def _steps(value) -> Array | np.ndarray:
 
 
 PARTS: dict[str, type] = {
-    "task": AbstractTask, "source": AbstractSource, "rule": AbstractRule, "evaluation": Evaluation,
+    "task": AbstractTask, "source": AbstractSource, "optimizer": AbstractOptimizer, "evaluation": Evaluation,
 }  # fmt: skip
 
 
 class Stage(eqx.Module):
-    """Arrays in it are data, everything else is the compile key.
+    """A part of a run: one task, what is taught, and how the weights move. Arrays are data; all else is compiled in.
 
-    until: where a member leaves. reset: forget the rule's state on entry. freeze: become one's own teacher on entry,
-    for `Rewritten`. reuse: updates on one batch, under the signal `Clipped`.
+    Args:
+        task: makes the chains.
+        supervisions: the loss is the sum of their objectives.
+        source: where the gradient comes from.
+        optimizer: how a gradient moves the weights.
+        steps: batches.
+        evaluation: when and on what the probes measure.
+        until: a member that reaches it leaves the stage.
+        reset: forget the optimizer's state on entry.
+        freeze: copy the model on entry; the copy is the teacher of `Rewritten`.
+        reuse: updates on one batch, with the objective `Clipped`.
     """
 
     task: AbstractTask
-    taught: tuple[Supervision, ...]  # the objective is their sum
+    supervisions: tuple[Supervision, ...]  # the objective is their sum
     source: AbstractSource
-    rule: AbstractRule
+    optimizer: AbstractOptimizer
     steps: Int[Array | np.ndarray, ""] = eqx.field(converter=_steps)  # batches
     evaluation: Evaluation = Evaluation()
     until: Until | None = None  # where a member leaves the stage
-    reset: bool = eqx.field(static=True, default=True)  # forget the rule's state on entry
+    reset: bool = eqx.field(static=True, default=True)  # forget the optimizer's state on entry
     freeze: bool = eqx.field(static=True, default=False)  # become one's own teacher on entry
     reuse: int = eqx.field(static=True, default=1)  # updates on one batch, for clipped ratios
 
@@ -97,12 +106,13 @@ class Stage(eqx.Module):
             require(
                 isinstance(value, kind),
                 f"a stage's {name} is a {kind.__name__.removeprefix('Abstract').lower()}: {name}={str(value)[:60]}; "
-                "make one, as `Stage(task, taught, Sampled(64), Adam(0.1), 100)` does",
+                "make one, as `Stage(task, supervisions, Sampled(64), Adam(0.1), 100)` does",
             )
-        for term in self.taught:
+        for term in self.supervisions:
             require(
                 isinstance(term, Supervision),
-                f"what is taught is a supervision: {str(term)[:60]}; use for example teacher_forcing(task.layout)",
+                f"got {str(term)[:60]} in supervisions; allowed are Supervision objects; use for example "
+                "teacher_forcing(task.layout)",
             )
         _require_until("until", self.until)
         if isinstance(self.steps, np.ndarray):
@@ -113,15 +123,15 @@ class Stage(eqx.Module):
             )
         require(self.reuse >= 1, f"a batch is used at least once: reuse={self.reuse}; use 1 or more")
         require(
-            self.reuse == 1 or all(isinstance(term.signal, Clipped) for term in self.taught),
-            f"a batch is used again under ratios to its writer: reuse={self.reuse}; use the signal Clipped, or reuse=1",
+            self.reuse == 1 or all(isinstance(term.objective, Clipped) for term in self.supervisions),
+            f"reuse={self.reuse} needs importance ratios: use objective=Clipped(...) or reuse=1",
         )
 
-    def objective(self, secret):
+    def loss_function(self, secret):
         """The sum of what is taught, as a function of model and chains."""
 
         def loss(model, chains, key):
-            terms = [term(model, self.task, secret, chains, key) for term in self.taught]
+            terms = [term(model, self.task, secret, chains, key) for term in self.supervisions]
             return functools.reduce(operator.add, terms)
 
         return loss

@@ -18,7 +18,7 @@ class EnsembleState:
     active: np.ndarray  # the members that the compiled program holds; all others are finished
     records: tuple[Record, ...]  # what was measured, chunk by chunk
     samples: np.ndarray  # chains that each member consumed in earlier stages
-    snapshots: dict[int, Any]  # models at the steps of `keep`
+    snapshots: dict[int, Any]  # models at the steps of `snapshots`
 
     @property
     def entered(self) -> bool:

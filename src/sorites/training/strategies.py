@@ -19,32 +19,31 @@ from .memory import bytes_needed
 from .stage import Run
 from .trees import joined, take
 
-LANES = ("auto", "together", "apart")  # what a user may ask for
+STRATEGIES = ("auto", "vmap", "sequential", "separate")
 
 
-def choose_strategy(run: Run, members: int, lanes: str) -> str:
+def choose_strategy(run: Run, members: int, strategy: str) -> str:
     """Choose how the members of an ensemble run.
 
     Args:
         run: the run of one member.
         members: how many there are.
-        lanes: "together", "apart", or "auto" for what is faster on this device.
+        strategy: "vmap", "sequential", "separate", or "auto" for what is faster on this device.
 
     Returns:
-        "vmap", "sequential" or "separate". Members that do not fit into memory side by side run one after another.
+        "vmap", "sequential" or "separate": a single member is "separate", and members that do not fit into memory
+        side by side run one after another.
 
     Raises:
         SpecError: where not even one member fits into memory.
     """
     tokens = max(int(np.max(stage.source.samples)) * stage.task.layout.positions for stage in run.stages)
-    if lanes == "auto":
-        lanes = "apart" if fills_device(run.model.weights_count, tokens) else "together"
-    lanes = _fitting(run, members, lanes)
-    if members == 1:
-        return "separate"
-    if lanes == "together":
-        return "vmap"
-    return "separate" if run.model.weights_count > LARGE else "sequential"
+    one_by_one = "separate" if run.model.weights_count > LARGE else "sequential"
+    if strategy == "auto":
+        strategy = one_by_one if fills_device(run.model.weights_count, tokens) else "vmap"
+    if not _fits(run, members, strategy):
+        strategy = one_by_one
+    return "separate" if members == 1 else strategy
 
 
 def for_fewer(strategy: str, members: int) -> str:
@@ -52,17 +51,17 @@ def for_fewer(strategy: str, members: int) -> str:
     return "separate" if strategy == "vmap" and members == 1 else strategy
 
 
-def _fitting(run: Run, members: int, lanes: str) -> str:
-    """Return lanes that fit into memory."""
+def _fits(run: Run, members: int, strategy: str) -> bool:
+    """Whether the members fit into memory; warn if only one at a time does."""
     one, free = bytes_needed(run), free_memory()
     if free is None or one * members <= free:
-        return lanes
+        return True
     sizes = f"one member needs {one / 2**30:,.2f} GiB, {free / 2**30:,.2f} GiB are free"
     require(one <= free, f"out of memory: {sizes}; use a smaller model or batch")
-    if lanes == "together" and members > 1:
-        warnings.warn(f"{members} members do not fit side by side ({sizes}): they run one after another", stacklevel=5)
-        return "apart"
-    return lanes
+    if strategy != "vmap" or members == 1:
+        return True
+    warnings.warn(f"{members} members do not fit side by side ({sizes}): they run one after another", stacklevel=5)
+    return False
 
 
 def call(program: Callable, strategy: str, data: Any, shared: Any, members: Any, *rest: Any) -> Any:

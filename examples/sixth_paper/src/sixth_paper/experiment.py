@@ -21,8 +21,8 @@ def run(size: Chains, sparsity: int) -> so.Run:
     task = so.Parity(size.bits, sparsity, "serial")
     evaluation = so.Evaluation(every=1, count=500, probes=(so.Loss(), so.Outcome("rolled")))
     goal = so.Until("rolled.answer", 1.0)
-    taught = so.teacher_forcing(task.layout)
-    stage = so.Stage(task, (taught,), so.Sampled(500), so.Adam(0.1), size.steps, evaluation, until=goal)
+    supervision = so.teacher_forcing(task.layout)
+    stage = so.Stage(task, (supervision,), so.Sampled(500), so.Adam(0.1), size.steps, evaluation, until=goal)
     return so.Run(so.positional(task), [stage], goal)
 
 

@@ -211,8 +211,8 @@ class Matrix:
             return run
         vocab = run.task.alphabet.vocab
         flips = np.float32(1 - 1 / vocab)  # every label as likely as any other
-        terms = tuple(dataclasses.replace(term, flips=flips) for term in run.stages[0].taught)
-        return Run(run.model, [dataclasses.replace(run.stages[0], taught=terms)], run.goal)
+        terms = tuple(dataclasses.replace(term, flips=flips) for term in run.stages[0].supervisions)
+        return Run(run.model, [dataclasses.replace(run.stages[0], supervisions=terms)], run.goal)
 
 
 SMALL_BUDGET = {"steps": 50, "every": 25, "tuning": 1, "seeds": 2, "rates": (1e-3, 3e-3)}

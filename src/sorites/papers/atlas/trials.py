@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ...training import History, Lab, Run
-from ...training.price import passes, prices, spent, tokens
+from ...training.cost import costs as run_costs
+from ...training.cost import passes, spent, tokens
 
 POINTS = 24  # of a member's curve
 FIRST_TUNING_SEED = 1_000_000  # no trial has so large a seed
@@ -39,7 +40,7 @@ def tried(arm: Arm, tuning: int, seeds: int, lab: Lab) -> Columns:
 
 
 def expected(arm: Arm) -> float:
-    """Roughly what an arm costs, to begin with the dearest."""
+    """Roughly what an arm to begin with the dearest."""
     if arm.make is None:
         return 0.0
     run = arm.make(arm.rates[0])
@@ -64,7 +65,7 @@ def best_rate(arm: Arm, tuning: int, lab: Lab) -> float:
 
 def costs(run: Run, history: History) -> Columns:
     """Columns of a table of members."""
-    steps, each = spent(run, history), np.array(prices(run), float)
+    steps, each = spent(run, history), np.array(run_costs(run), float)
     total, one = steps @ each, passes(run)
     return {
         "seed": np.asarray(history.seeds, np.int64),

@@ -78,7 +78,7 @@ def _contrast(size: Contrast, lab: Lab) -> Evidence:
     compared: list[Comparison] = []
     for bits, sparsity in ((size.bits, size.sparsity), *((d, d // 2) for d in size.larger)):
         for extra in size.extra:
-            law = elimination.solved_chance(bits, bits + extra)
+            law = elimination.solved_probability(bits, bits + extra)
             share = found(bits, sparsity, bits + extra, size.trials) / size.trials
             error = math.sqrt(law * (1 - law) / size.trials)
             compared.append(

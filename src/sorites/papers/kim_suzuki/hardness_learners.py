@@ -13,10 +13,10 @@ from ...fast.compiler import optimized
 from ...models import AbstractModel
 from ...models.perceptron import perceptron
 from ...models.positional import positional
-from ...supervision import Own, Squared, Supervision, Truth, direct, teacher_forcing
+from ...supervision import OwnPrefix, Squared, Supervision, TrueLabels, direct, teacher_forcing
 from ...supervision.class_oracle import ClassOracle
 from ...tasks import Boolean, Layout, Parity
-from ...training import AbstractRule
+from ...training import AbstractOptimizer
 
 PAPER = "kim-suzuki"
 LEARNERS = ("perceptron", "transformer")
@@ -31,7 +31,7 @@ def drawn(learner: str, task: Boolean, seed: int, spread: float = 1.0) -> Abstra
     """A learner with random weights."""
     key = jax.random.key(seed)
     if learner == "perceptron":
-        return perceptron(task).fresh(key)
+        return perceptron(task).init(key)
     model = positional(task)
     return eqx.tree_at(lambda m: m.weights, model, spread * jax.random.normal(key, model.weights.shape))
 
@@ -41,7 +41,7 @@ def answer_alone(learner: str, layout: Layout) -> Supervision:
     taught = direct(layout)
     if learner == "perceptron":
         return taught
-    return Supervision(Own("soft"), Truth(), taught.where, Squared())
+    return Supervision(OwnPrefix("soft"), TrueLabels(), taught.where, Squared())
 
 
 def with_chain(layout: Layout) -> Supervision:
@@ -52,7 +52,7 @@ def with_chain(layout: Layout) -> Supervision:
 def answers(model: AbstractModel, taught: Supervision, task: Boolean, inputs: Array) -> Float[Array, " sample"]:
     """f_theta(x): the answer's score; the secret fills thoughts that are never read."""
     chains = task.think(np.arange(task.sparsity), inputs)
-    return taught.prefix(model, chains, jax.random.key(0), None).said.mean()[-1, 0]
+    return taught.prefix(model, chains, jax.random.key(0), None).prediction.mean()[-1, 0]
 
 
 @optimized
@@ -102,7 +102,7 @@ def _fingerprint(weights: np.ndarray) -> int:
 def against(
     oracle: ClassOracle,
     taught: Supervision,
-    rule: AbstractRule,
+    rule: AbstractOptimizer,
     model: AbstractModel,
     task: Boolean,
     secrets: Int[Array, "target sparsity"],
@@ -126,7 +126,7 @@ def against(
             said = oracle.answer(objective, model, known, jax.random.key(0))
             updates, state = transformation.update(eqx.filter(said.gradient, eqx.is_inexact_array), state, params)
             params = eqx.apply_updates(params, updates)
-            return (params, state), (jax.flatten_util.ravel_pytree(params)[0], said.deviation, said.told)
+            return (params, state), (jax.flatten_util.ravel_pytree(params)[0], said.deviation, said.revealed)
 
         return jax.lax.scan(step, (params, transformation.init(params)), None, length=steps)[1]
 

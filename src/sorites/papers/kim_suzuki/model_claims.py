@@ -27,11 +27,11 @@ def _forced_gradient(size: Weights) -> Evidence:
     _, chains = size.chains(1)
     largest, found = 0.0, 0.0
     norm = jax.jit(
-        lambda model: jnp.sqrt(jnp.sum(_jacobian(lambda m: m.read_batch(chains).mean()[:, 0, 0], model) ** 2))
+        lambda model: jnp.sqrt(jnp.sum(_jacobian(lambda m: m.predict_batch(chains).mean()[:, 0, 0], model) ** 2))
     )
     for link in ("cosine", "quartic", "quadratic-linear"):
         for model in size.models(link, "causal"):
-            bound = 2 * link_named(link).slope * math.sqrt(size.sparsity - 1)
+            bound = 2 * link_named(link).lipschitz * math.sqrt(size.sparsity - 1)
             found = worst(found, float(norm(model)))
             largest = worst(largest, float(norm(model)) / bound)
     moves = [
@@ -48,9 +48,9 @@ def _norm_share(size: Weights) -> float:
     """Largest norm over the bound, cosine link."""
     _, chains = size.chains(1)
     norm = jax.jit(
-        lambda model: jnp.sqrt(jnp.sum(_jacobian(lambda m: m.read_batch(chains).mean()[:, 0, 0], model) ** 2))
+        lambda model: jnp.sqrt(jnp.sum(_jacobian(lambda m: m.predict_batch(chains).mean()[:, 0, 0], model) ** 2))
     )
-    bound = 2 * link_named("cosine").slope * math.sqrt(size.sparsity - 1)
+    bound = 2 * link_named("cosine").lipschitz * math.sqrt(size.sparsity - 1)
     return worst(*(float(norm(model)) / bound for model in size.models("cosine", "causal")))
 
 
@@ -149,7 +149,7 @@ def _applied(model: Positional, inputs: jax.Array, thoughts: jax.Array) -> jax.A
 
 @eqx.filter_jit
 def _written(model: Positional, inputs: jax.Array) -> jax.Array:
-    return model.write_soft(inputs)
+    return model.generate_soft(inputs)
 
 
 @in_float64
@@ -157,8 +157,8 @@ def _own_gradient(size: Weights) -> Evidence:
     _, chains = size.chains(1)
     layout = size.task().layout
     inputs, levels = chains.tokens[: layout.inputs, 0].astype(float), np.asarray(layout.levels)
-    jacobian = jax.jit(lambda model: _jacobian(lambda m: m.write_soft(inputs)[:, 0], model))
-    node, whole, found, kappa, depth = 0.0, 0.0, 0.0, link_named("cosine").slope, layout.depth
+    jacobian = jax.jit(lambda model: _jacobian(lambda m: m.generate_soft(inputs)[:, 0], model))
+    node, whole, found, kappa, depth = 0.0, 0.0, 0.0, link_named("cosine").lipschitz, layout.depth
     for model in (*size.models(), positional(size.task())):
         slopes = np.abs(np.asarray(jacobian(model)))
         scores = np.asarray(model.full_attention())
@@ -193,7 +193,7 @@ def own_norm(size: Weights) -> float:
     """The largest norm of the own chain's gradient by all weights, at random weights and at W = 0."""
     _, chains = size.chains(1)
     inputs = chains.tokens[: size.bits, 0].astype(float)
-    jacobian = jax.jit(lambda model: _jacobian(lambda m: m.write_soft(inputs)[:, 0], model))
+    jacobian = jax.jit(lambda model: _jacobian(lambda m: m.generate_soft(inputs)[:, 0], model))
     return max(float(jnp.sqrt((jacobian(model) ** 2).sum())) for model in (*size.models(), positional(size.task())))
 
 

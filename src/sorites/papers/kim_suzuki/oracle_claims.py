@@ -29,7 +29,7 @@ from ...tasks import Boolean
 from ...theory import krawtchouk
 from ...theory import parity_class as pc
 from ...theory.tree_law import CURVATURE
-from ...training import GD, AbstractRule, AdamW, Lab
+from ...training import GD, AbstractOptimizer, AdamW, Lab
 from .hardness_learners import PAPER, Kept, against, answer_alone, drawn, final_answers, kept, task_of, with_chain
 
 FLOAT32 = 1e-5  # sums of 2^d squares of answers in single precision
@@ -68,7 +68,7 @@ class Hidden:
     def inputs(self) -> jax.Array:
         return self.task.inputs(jax.random.key(1), self.samples)
 
-    def learners(self) -> dict[str, tuple[str, AbstractModel, AbstractRule]]:
+    def learners(self) -> dict[str, tuple[str, AbstractModel, AbstractOptimizer]]:
         """Kind, start and rule; the transformer starts where Theorem 5 does."""
         task, start = self.task, positional(self.task)
         step = float((self.bits + self.sparsity - 2) ** 2 / (2 * CURVATURE))  # moves a child's weight by about one

@@ -7,7 +7,7 @@ import numpy as np
 from ...errors import require
 from ...models.positional import positional
 from ...probes import ChildMass, Loss, Outcome, Released
-from ...supervision import Pooled, Scores, Squared, Supervision, Truth, Written, teacher_forcing
+from ...supervision import FilteredPrefix, Pooled, Scores, Squared, Supervision, TrueLabels, teacher_forcing
 from ...tasks import Boolean, Layout, Parity
 from ...training import GD, Evaluation, Lab, Run, Stage, Trained
 
@@ -49,7 +49,7 @@ class Published:
         probes = (Loss(), Outcome("soft"), ChildMass(), Released(Scores(self.least)))  # pyright: ignore
         stage = Stage(
             task,
-            self.taught(lesson, task.layout),
+            self.supervisions(lesson, task.layout),
             Pooled(self.samples, self.samples),
             GD(rate),  # pyright: ignore
             self.epochs,
@@ -57,7 +57,7 @@ class Published:
         )
         return Run(positional(task, "quadratic-linear", mask), [stage])
 
-    def taught(self, lesson: str, layout: Layout) -> tuple[Supervision, ...]:
+    def supervisions(self, lesson: str, layout: Layout) -> tuple[Supervision, ...]:
         """The objective of a lesson."""
         chain = np.full((layout.thoughts, 1), 1 / layout.thoughts)  # 1/(k-1)
         answer = np.zeros((layout.thoughts, 1))
@@ -68,13 +68,13 @@ class Published:
             f"a prediction is of the chain or the answer: prediction={self.prediction!r}; use one of the two",
         )
         if lesson == "direct":
-            return (Supervision(Written(), Truth(), answer, Squared()),)
+            return (Supervision(FilteredPrefix(), TrueLabels(), answer, Squared()),)
         if lesson == "forced":
-            return (Supervision(teacher_forcing(layout).prefix, Truth(), chain, Squared()),)
+            return (Supervision(teacher_forcing(layout).prefix, TrueLabels(), chain, Squared()),)
         if lesson == "free":
-            return (Supervision(Written(), Truth(), chain, Squared()),)
-        filtered = Supervision(Written(Scores(self.least)), Truth(), chain, Squared())  # pyright: ignore
-        return filtered, Supervision(Written(), Truth(), self.share * known[self.prediction], Squared())
+            return (Supervision(FilteredPrefix(), TrueLabels(), chain, Squared()),)
+        filtered = Supervision(FilteredPrefix(Scores(self.least)), TrueLabels(), chain, Squared())  # pyright: ignore
+        return filtered, Supervision(FilteredPrefix(), TrueLabels(), self.share * known[self.prediction], Squared())
 
 
 def trained(size: Published, lesson: str, lab: Lab) -> Trained:

@@ -13,7 +13,7 @@ from ...errors import require
 from ...fast.compiler import optimized
 from ...models.positional import positional
 from ...statistics import Slope, log_log_slope
-from ...supervision import Written, teacher_forcing
+from ...supervision import FilteredPrefix, teacher_forcing
 from ...tasks import Boolean, Parity
 from ...theory import tree_law
 from ...training import Lab
@@ -94,7 +94,7 @@ def _one_size(task: Boolean, chains: int, rate, blocks, seeds):
             total, done = carry
             total = jax.lax.fori_loop(done, until, add, total)
             stepped = eqx.tree_at(lambda m: m.weights, model, -rate * total / until)
-            answer = Written()(stepped, held, train, None).said.mean()[-1, 0]
+            answer = FilteredPrefix()(stepped, held, train, None).prediction.mean()[-1, 0]
             return (total, until), jnp.all(answer * held.tokens[-1, 0] > 0)
 
         return jax.lax.scan(grow, (jnp.zeros_like(model.weights), 0), blocks)[1]

@@ -56,7 +56,7 @@ def _generation(size: Generation, lab: Lab) -> Frames:
         np.put_along_axis(weights, children, size.strength * (levels <= trained)[:, None].astype(np.float32), axis=1)
         model = eqx.tree_at(lambda m: m.weights, positional(task), jnp.asarray(weights))
         passes = np.asarray(Strings(drawn, size.threshold)(model))
-        values = np.asarray(model.write_soft(inputs, jnp.asarray(passes[levels - 1])))
+        values = np.asarray(model.generate_soft(inputs, jnp.asarray(passes[levels - 1])))
         for thought, level in enumerate(levels):
             rows.append(
                 {

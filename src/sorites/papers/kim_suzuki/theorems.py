@@ -9,7 +9,17 @@ from ...errors import require
 from ...models import link_named
 from ...models.positional import positional
 from ...probes import ChildMass, Loss, Outcome, Released
-from ...supervision import AbstractSource, Noisy, Pooled, Squared, Strings, Supervision, Truth, Written, teacher_forcing
+from ...supervision import (
+    AbstractSource,
+    FilteredPrefix,
+    Noisy,
+    Pooled,
+    Squared,
+    Strings,
+    Supervision,
+    TrueLabels,
+    teacher_forcing,
+)
 from ...tasks import Boolean, Parity
 from ...training import GD, Evaluation, Lab, Quantised, Run, Stage, Trained
 from ..seed_checks import ORACLES
@@ -84,8 +94,8 @@ class LogSteps(Theorem):
         task = self.task()
         drawn = task.inputs(jax.random.key(2**20 + seed), self.most)
         consistent = Strings(np.asarray(drawn), self.threshold, self.strings)
-        own = Written(consistent if self.filtered else None)
-        taught = Supervision(own, Truth(), np.ones((task.layout.thoughts, 1)), Squared())
+        own = FilteredPrefix(consistent if self.filtered else None)
+        taught = Supervision(own, TrueLabels(), np.ones((task.layout.thoughts, 1)), Squared())
         rule = Quantised(GD(self.rate())) if self.quantised else GD(self.rate())  # pyright: ignore
         evaluation = Evaluation(1, self.chains, (Loss(), Outcome("soft"), ChildMass(), Released(consistent)))
         stage = Stage(task, (taught,), self.source(), rule, task.layout.depth, evaluation)

@@ -104,8 +104,8 @@ def _link(name: str, link: AbstractParityLink, grid: jax.Array) -> list[Comparis
     return [
         equal(f"{name}: values and slopes at 0 and ±1, evenness", 0, identities, 1e-11),
         equal(f"{name}: curvature c", link.curvature, curvature, 1e-5 * link.curvature),
-        at_most(f"{name}: steepest slope seen", steepest, link.slope, 1e-9),
-        at_least(f"{name}: steepest slope of any such link", link.slope, 2 * (1 + 1e-9)),
+        at_most(f"{name}: steepest slope seen", steepest, link.lipschitz, 1e-9),
+        at_least(f"{name}: steepest slope of any such link", link.lipschitz, 2 * (1 + 1e-9)),
     ]
 
 

@@ -109,7 +109,7 @@ class Growing:
 
 @in_float64
 def _grows(size: Growing) -> Evidence:
-    kappa = link_named("cosine").slope
+    kappa = link_named("cosine").lipschitz
     wanted, far = math.log2(kappa) + 0.5, range(4, 15, 2)  # g; v
     summed = log_log_slope(
         np.array([2.0**depth for depth in far]), np.array([math.sqrt(proof_sum(kappa, depth)) for depth in far])

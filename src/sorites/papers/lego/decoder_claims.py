@@ -8,7 +8,7 @@ import numpy as np
 
 from ...errors import require
 from ...ledger import Between, Claim, Comparison, Domain, Evidence, at_least, at_most, equal, shown
-from ...models import Classes
+from ...models import ClassLogits
 from ...models.decoder import decoder
 from ...statistics import mean_interval
 from ...tasks import Chain, Lego
@@ -48,13 +48,13 @@ def _permuted(size: Permuted) -> Evidence:
     compared: list[Comparison] = []
     for positions in ("none", "learned", "rope", "alibi"):
         made = decoder(task, size.width, size.width, 2, 2 * size.width, 0.0, False, positions)
-        model = made.fresh(jax.random.key(1))
+        model = made.init(jax.random.key(1))
 
         @jax.jit
         def read(chains, model=model, positions=positions):
-            tokens = model.write(chains, jax.random.key(2), "greedy") if positions == "none" else chains.tokens
-            said = model.read_batch(chains)
-            assert isinstance(said, Classes)  # every slot is read out
+            tokens = model.generate(chains, jax.random.key(2), "greedy") if positions == "none" else chains.tokens
+            said = model.predict_batch(chains)
+            assert isinstance(said, ClassLogits)  # every slot is read out
             return said.logits, model.attend(chains)[0], tokens[size.length :]
 
         (logits, attention, answers), (moved_logits, moved_attention, moved_answers) = read(chains), read(moved)

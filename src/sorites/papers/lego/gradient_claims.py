@@ -71,7 +71,7 @@ def _closed_forms(model: Clause, sentences: Sentences, step: int):
         embedded, attention = model.embed(clauses), model.attention(clauses)
         before = model.preactivations(clauses)
         error = jax.nn.one_hot(goal, words.size) - jax.nn.softmax(model(clauses))  # E_{i,j}
-        active = error[..., None] * model.activation.slope(before)  # E_{i,j} sReLU'(Lambda_{i,j,r})
+        active = error[..., None] * model.activation.derivative(before)  # E_{i,j} sReLU'(Lambda_{i,j,r})
         mixed = jnp.einsum("k,ksv->sv", attention, embedded)
         xi = jnp.einsum("ijr,ijrsv,ksv->k", active, model.neurons, embedded)
         centred = attention * (xi - attention @ xi)
@@ -101,7 +101,7 @@ def _gradients(size: Literal) -> Evidence:
             for name, by_autograd, by_formula in zip(found, slope, closed, strict=True):
                 found[name] = worst(found[name], float(jnp.abs(by_autograd + by_formula).max()))
     x = jnp.asarray([-0.5 - 1e-9, -0.5 + 1e-9])
-    jump = float(jnp.abs(jnp.diff(SReLU(version="printed").slope(x)))[0])
+    jump = float(jnp.abs(jnp.diff(SReLU(version="printed").derivative(x)))[0])
     leaky = SReLU(version="modified", leak=0.1, ceiling=5.0)
     joint = printed_modified(jnp.asarray([-0.1 - 1e-12, -0.1 + 1e-12]), leaky)
     own = leaky(jnp.asarray([-0.1 - 1e-12, -0.1 + 1e-12]))

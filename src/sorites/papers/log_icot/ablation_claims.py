@@ -91,7 +91,8 @@ def _lost(name: str, right: int, size: Ablated) -> Comparison:
 
 def _moved(result: Trained) -> np.ndarray:
     """float[seed]: by how much stages after the first change a weight of layer 1, at most."""
-    first, last = (np.asarray(jax.tree.leaves(each)[0]) for each in (result.along[1].weights, result.models.weights))  # pyright: ignore
+    models = (result.snapshots[1], result.models)
+    first, last = (np.asarray(jax.tree.leaves(model.weights)[0]) for model in models)  # pyright: ignore
     return np.abs(last - first).max(axis=(1, 2))
 
 

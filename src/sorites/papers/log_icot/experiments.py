@@ -128,7 +128,7 @@ def trained(experiment: AlgorithmOne | AdamExperiment, lab: Lab) -> Trained:
     """The experiment over its seeds; of Algorithm 1, which has few steps, with the weights after each."""
     run = experiment.run()
     keep = after_each(run) if isinstance(experiment, AlgorithmOne) else ()
-    return lab.train(run, range(experiment.seeds), keep=keep)
+    return lab.train(run, range(experiment.seeds), snapshots=keep)
 
 
 def after_each(run: Run) -> tuple[int, ...]:

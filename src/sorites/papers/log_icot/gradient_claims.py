@@ -48,7 +48,7 @@ def _slopes(model: Gated, chains: Chain, depth: int) -> tuple[jax.Array, ...]:
     """Per layer: the derivative of every thought by every live weight, [chain, thought, node, source]."""
 
     def values(model: Gated, chain: Chain) -> jax.Array:
-        return model.read(chain, depth).mean()[:, 0]
+        return model.predict(chain, depth).mean()[:, 0]
 
     return jax.vmap(jax.jacobian(values), in_axes=(None, -1))(model, chains).weights
 
@@ -66,7 +66,7 @@ def _sensitivity(size: Data) -> Evidence:
             slopes = _slopes(model, chains, depth)
             for layer in range(depth):
                 largest = np.abs(slopes[layer][:, :moving]).max(axis=(0, 1))
-                bound = gated_laws.sensitivity_bound(model.link.slope, depth, layer + 1, np.asarray(scores[layer]))  # pyright: ignore
+                bound = gated_laws.sensitivity_bound(model.link.lipschitz, depth, layer + 1, np.asarray(scores[layer]))  # pyright: ignore
                 found = worst(found, float((largest / bound).max()))
     return Evidence((at_most("largest derivative / bound", found, 1, ROUNDING),))
 
@@ -95,7 +95,7 @@ def _norm_over_bound(size: Data) -> float:
     for scale in (0.0, size.spread, 4 * size.spread):
         model = scattered(task, np.random.default_rng(4), scale)
         for stage in range(1, layout.depth + 1):
-            bound = gated_laws.gradient_bound(model.link.slope, size.sparsity, stage)  # pyright: ignore
+            bound = gated_laws.gradient_bound(model.link.lipschitz, size.sparsity, stage)  # pyright: ignore
             found = worst(found, output_norm(model, chains, stage) / bound)
     return found
 

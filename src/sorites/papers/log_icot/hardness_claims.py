@@ -18,7 +18,7 @@ from ...supervision.class_oracle import ClassOracle
 from ...tasks import Boolean, Chain, Parity
 from ...theory import parity_class as pc
 from ...theory.precision import in_float64
-from ...training import GD, AbstractRule, AdamW, Evaluation, Lab, Quantised, Run, Stage, Trained, log_icot, stages
+from ...training import GD, AbstractOptimizer, AdamW, Evaluation, Lab, Quantised, Run, Stage, Trained, log_icot, stages
 from .experiments import AlgorithmOne
 from .setting import PAPER
 
@@ -42,7 +42,7 @@ class Hidden:
     def task(self) -> Boolean:
         return Parity(self.bits, self.sparsity)
 
-    def alone(self, rule: AbstractRule, error: float) -> Run:
+    def alone(self, rule: AbstractOptimizer, error: float) -> Run:
         """The answer alone, against the oracle on every input; every target starts from W = 0, as Algorithm 1 does."""
         task, oracle = self.task(), ClassOracle(error, None, answer_only=True)  # pyright: ignore
         evaluation = Evaluation(1, 256, (Loss(), Outcome()))
@@ -64,7 +64,7 @@ class Hidden:
 def _answers(model: Gated, inputs: jax.Array) -> jax.Array:
     signs = jnp.zeros((model.layout.positions, inputs.shape[1])).at[: model.layout.inputs].set(inputs)
     chains = Chain(signs[:, None], model.layout).with_shown(jnp.arange(model.layout.positions) < model.layout.inputs)
-    return model.read_batch(chains).mean()[-1, 0]
+    return model.predict_batch(chains).mean()[-1, 0]
 
 
 @in_float64
@@ -103,7 +103,7 @@ def _hidden(size: Hidden, lab: Lab) -> Evidence:
     error, asked = 0.0, tuple(range(1, size.steps))
     for name, rule in {"GD": GD(10 * size.rate), "Adam": AdamW(size.rate, decay=0.0)}.items():  # pyright: ignore
         # three ensembles of one shape, so one program: Adam makes much of the last bit
-        never = lab.train(size.alone(rule, NEVER), range(size.seeds), keep=asked)
+        never = lab.train(size.alone(rule, NEVER), range(size.seeds), snapshots=asked)
         path = _path(never, size)
         deviation, loss = deviations(size, path[:-1])[0], deviations(size, path[-1:])[1]
         error = float(np.quantile(deviation, HIDDEN)) * (1 + 10 * FLOAT32)

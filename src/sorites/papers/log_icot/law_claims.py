@@ -96,7 +96,7 @@ def _forward_error(size: Concentration) -> Evidence:
     secret, layout = task.draw(jax.random.key(0)), task.layout
     chains = task.enumerate(secret).with_shown(jnp.arange(layout.positions) < layout.inputs)
     model = concentrated(task, secret, size.strength)
-    values = model.read_batch(chains).mean()[:, 0]
+    values = model.predict_batch(chains).mean()[:, 0]
     errors = np.asarray(jnp.abs(values - chains.tokens[layout.inputs :, 0]).max(axis=1))
     bound, compared = 0.0, []
     for level in range(1, layout.depth + 1):

@@ -19,7 +19,7 @@ ROUNDING = 1e-6  # float32: the cosine link is exact to about this
 def _success(size: SuccessMap, lab: Lab) -> Frames:
     rows = []
     for samples, (runs, seeds) in zip(size.batches, size.ensembles().values(), strict=True):
-        history = lab.train(runs, seeds, keep=after_each(runs[0])).history
+        history = lab.train(runs, seeds, snapshots=after_each(runs[0])).history
         strengths = np.repeat(np.array(size.strengths, float), size.seeds)
         columns = {"strength": strengths, "samples": np.full(len(seeds), samples), "seed": seeds}
         outcomes = {
@@ -82,7 +82,7 @@ def _find_success(frames: Frames, size: SuccessMap) -> str:
 
 def _errors(size: ErrorLaw, lab: Lab) -> Frames:
     ((runs, seeds),) = size.ensembles().values()
-    history = lab.train(runs, seeds, keep=after_each(runs[0])).history
+    history = lab.train(runs, seeds, snapshots=after_each(runs[0])).history
     measured = pl.DataFrame(
         {
             "strength": np.repeat(np.array(size.strengths, float), size.seeds),

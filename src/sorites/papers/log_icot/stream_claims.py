@@ -32,7 +32,7 @@ def _twin(size: Data) -> Evidence:
             return jnp.sum((output - truth)[begin:] ** 2) / (2 * size.samples), output
 
         def reduced(model, view=view, stage=stage, truth=truth, begin=begin):
-            output = jnp.concatenate([truth[: layout.inputs], model.read_batch(view, stage).mean()[:, 0]])
+            output = jnp.concatenate([truth[: layout.inputs], model.predict_batch(view, stage).mean()[:, 0]])
             return jnp.sum((output - truth)[begin:] ** 2) / (2 * size.samples), output
 
         full = block.full_weights(model.weights, layout)

@@ -137,7 +137,7 @@ def _frozen_layers(size: AlgorithmOne, lab: Lab) -> Evidence:
     largest, changed, most = 0.0, 0, 0.0
     result = trained(size, lab)
     for stage in range(1, layout.depth):  # layers 1..stage are trained
-        old, new = (jax.tree.leaves(result.along[step].weights[:stage]) for step in (stage, stage + 1))  # pyright: ignore
+        old, new = (jax.tree.leaves(result.snapshots[step].weights[:stage]) for step in (stage, stage + 1))  # pyright: ignore
         changed += sum(int((a != b).sum()) for a, b in zip(old, new, strict=True))
         following, rate = size.run().stages[stage], size.rates()[stage]
         for index in seeds[:PROBED]:
@@ -163,7 +163,7 @@ def _frozen_layers(size: AlgorithmOne, lab: Lab) -> Evidence:
 @eqx.filter_jit
 def _gradient(stage: Stage, model: AbstractModel, secret: jax.Array, seed: int) -> AbstractModel:
     """A fresh gradient of a stage."""
-    objective = stage.objective(secret)
+    objective = stage.loss_function(secret)
     draw = Draw(secret, None, jnp.zeros((), jnp.uint32), jax.random.key(seed), None)
     return Sampled(PROBE).gradient(objective, model, stage.task, draw)[1]
 

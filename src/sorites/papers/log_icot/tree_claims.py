@@ -60,14 +60,14 @@ def _stages(size: Tree) -> Evidence:
                 "forward passes, answer from the inputs",
                 1,
                 _passes(
-                    size, lambda model, chains: model.read_batch(chains.with_shown(jnp.asarray(inputs_only(layout))))
+                    size, lambda model, chains: model.predict_batch(chains.with_shown(jnp.asarray(inputs_only(layout))))
                 ),
                 0,
             ),
             equal(
                 "forward passes, chain written level by level",
                 math.log2(size.sparsity),
-                _passes(size, lambda model, chains: model.write(chains, jax.random.key(2), "greedy")),
+                _passes(size, lambda model, chains: model.generate(chains, jax.random.key(2), "greedy")),
                 0,
             ),
             shown("thoughts to write one by one", None, layout.thoughts),
@@ -82,9 +82,9 @@ class Counted(AbstractModel):
     layout: Layout = eqx.field(static=True)
     calls: list[int | None] = eqx.field(static=True)
 
-    def read(self, chain, depth=None, key=None):
+    def predict(self, chain, depth=None, key=None):
         self.calls.append(depth)
-        return self.model.read(chain, depth)
+        return self.model.predict(chain, depth)
 
 
 def _passes(size: Tree, use: Callable[[AbstractModel, Chain], Any]) -> int:

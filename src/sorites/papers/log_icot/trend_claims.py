@@ -129,10 +129,10 @@ class Growing:
 @in_float64
 def _grows(size: Growing) -> Evidence:
     link = Cosine()
-    wanted = math.log2(link.slope) + 1  # g
+    wanted = math.log2(link.lipschitz) + 1  # g
     far = tuple(2**power for power in range(8, 21, 3))
     summed = log_log_slope(
-        np.array(far), np.array([gated_laws.gradient_bound(link.slope, k, k.bit_length() - 1) for k in far])
+        np.array(far), np.array([gated_laws.gradient_bound(link.lipschitz, k, k.bit_length() - 1) for k in far])
     )
     norms = []
     for sparsity in size.sparsities:

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from ...errors import require
-from ...models import AbstractLink, AbstractModel, Signs, link_named
+from ...models import AbstractLink, AbstractModel, SignMeans, link_named
 from ...models.base import masked_softmax, own_layout_only, padded_signs
 from ...tasks import AbstractTask, Chain, Layout
 
@@ -37,16 +37,16 @@ class Unmasked(AbstractModel):
         rows = np.arange(start, end)[:, None]
         return positions[None] < rows if self.mask == "causal" else np.ones((end - start, len(positions)), bool)
 
-    def read(self, chain: Chain, depth: int | None = None, key=None) -> Signs:
+    def predict(self, chain: Chain, depth: int | None = None, key=None) -> SignMeans:
         values, layout = padded_signs(chain), self.layout
         for level in range(1, (layout.depth if depth is None else depth) + 1):
             scores = masked_softmax(self.weights[level - 1], jnp.asarray(self.allowed(level)))
             written = self.link(scores @ values)
             values = values.at[layout.ends[level - 1] : layout.ends[level]].set(written)
-        return Signs(values[layout.inputs :, None])
+        return SignMeans(values[layout.inputs :, None])
 
-    def read_batch(self, chains: Chain, depth: int | None = None, key=None) -> Signs:
-        return self.read(chains, depth)
+    def predict_batch(self, chains: Chain, depth: int | None = None, key=None) -> SignMeans:
+        return self.predict(chains, depth)
 
 
 def unmasked(task: AbstractTask, mask: str = "none", link: str | AbstractLink = "cosine") -> Unmasked:

@@ -10,12 +10,12 @@ from ...errors import require
 from ...probes import ChildMass, Outcome, Reward
 from ...supervision import Clipped, PolicyGradient, Repeated, Sampled, credit, process_reward
 from ...tasks import Boolean
-from ...training import GD, AbstractRule, AdamW, Evaluation, Lab, Run, Stage
+from ...training import GD, AbstractOptimizer, AdamW, Evaluation, Lab, Run, Stage
 from ..figure import Figure, Frames
 from .exact import pretrained
 from .setting import require_rate
 
-RULES = {"adam": AdamW, "gd": GD}
+OPTIMIZERS = {"adam": AdamW, "gd": GD}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,15 +31,15 @@ class Ratios:
     seeds: int = 12
 
     def __post_init__(self):
-        known = ", ".join(RULES)
-        require(self.rule in RULES, f"a rule is one of {known}: rule={self.rule!r}; use one of these")
+        known = ", ".join(OPTIMIZERS)
+        require(self.rule in OPTIMIZERS, f"a rule is one of {known}: rule={self.rule!r}; use one of these")
         require_rate(self.rate)
 
     def task(self) -> Boolean:
         return Boolean(self.bits, self.sparsity)  # pyright: ignore
 
     def ways(self) -> dict[str, Run]:
-        rule, faster = (RULES[self.rule](self.rate * times) for times in (1, self.epochs))
+        rule, faster = (OPTIMIZERS[self.rule](self.rate * times) for times in (1, self.epochs))
         several = f"{self.epochs} updates"
         return {
             "plain, one update per batch": self.run(rule, 1),
@@ -50,7 +50,7 @@ class Ratios:
             f"group-relative, clipped, {several}": self.run(rule, self.epochs, self.clip, "group"),
         }
 
-    def run(self, rule: AbstractRule, reuse: int, clip: float = 0.0, baseline: str = "none") -> Run:
+    def run(self, rule: AbstractOptimizer, reuse: int, clip: float = 0.0, baseline: str = "none") -> Run:
         task, group = self.task(), 8 if baseline == "group" else 1
         signal = PolicyGradient(credit(task.layout, "step"), baseline, group, baseline == "group")
         taught = process_reward(task.layout, Clipped(signal, clip))  # pyright: ignore

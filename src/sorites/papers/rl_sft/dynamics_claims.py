@@ -132,7 +132,7 @@ def _means(size: Tree) -> Evidence:
 def _enumerated_means(task) -> list[np.ndarray]:
     """E y of every token, by level."""
     levels, last = walk(pretrained(task), assignments(task.bits))
-    found = [np.asarray(jnp.mean(jnp.sum(here.chance[None] * here.means, axis=2), axis=1)) for here in levels]
+    found = [np.asarray(jnp.mean(jnp.sum(here.probability[None] * here.means, axis=2), axis=1)) for here in levels]
     assert abs(found[-1][0] - float(jnp.mean(last[:, 0] - last[:, 1]))) < EXACT
     return found
 

@@ -9,7 +9,7 @@ from jaxtyping import Array, Float
 from ...errors import require
 from ...models import Positional, policy_for
 from ...models.positional import positional
-from ...supervision import Own, Supervision, assignments, expected_reward
+from ...supervision import OwnPrefix, Supervision, assignments, expected_reward
 from ...tasks import Boolean, Chain
 
 
@@ -71,7 +71,7 @@ def loss_gradient(
 def level_accuracy(model: Positional, task: Boolean, secret) -> Float[Array, " level"]:
     """Share of right tokens on each level when the chain is written greedily, over every input."""
     chains = task.enumerate(secret)
-    own = Own("greedy")(model, chains, jax.random.key(0), None).tokens
+    own = OwnPrefix("greedy")(model, chains, jax.random.key(0), None).tokens
     right = jnp.mean(own[task.bits :, 0] == chains.tokens[task.bits :, 0], axis=1)
     levels = np.asarray(task.layout.levels)
     return jnp.stack([right[levels == level].mean() for level in range(1, task.layout.depth + 1)])

@@ -8,7 +8,7 @@ from jaxtyping import Bool
 from ...errors import require
 from ...probes import ChildMass, Outcome
 from ...supervision import (
-    AbstractSignal,
+    AbstractObjective,
     Blocks,
     ExpectedReward,
     Exponential,
@@ -18,7 +18,7 @@ from ...supervision import (
     Pooled,
     Repeated,
     Supervision,
-    Truth,
+    TrueLabels,
     Unlearned,
     credit,
     process_reward,
@@ -26,10 +26,10 @@ from ...supervision import (
     teacher_forcing,
 )
 from ...tasks import Boolean, Layout
-from ...training import GD, AbstractRule, AdamW, Evaluation, History, Lab, Run, Sign, Stage, Trained
+from ...training import GD, AbstractOptimizer, AdamW, Evaluation, History, Lab, Run, Sign, Stage, Trained
 from .exact import pretrained
 
-LOSSES: dict[str, AbstractSignal] = {"hinge": Hinge(), "logistic": Logistic(), "exponential": Exponential()}
+LOSSES: dict[str, AbstractObjective] = {"hinge": Hinge(), "logistic": Logistic(), "exponential": Exponential()}
 METHODS = {
     "rl": "RL, labels from the own prefix",
     "rl-truth": "RL, true labels",
@@ -97,7 +97,7 @@ class Experiment:
     def task(self) -> Boolean:
         return Boolean(self.bits, self.sparsity, self.gate, self.decomposition)  # pyright: ignore
 
-    def taught(self) -> list[tuple[Supervision, ...]]:
+    def supervisions(self) -> list[tuple[Supervision, ...]]:
         """What is taught: one entry, or one per phase."""
         layout = self.task().layout
         signal = LOSSES[self.loss]
@@ -120,22 +120,22 @@ class Experiment:
 
     def _rewarded(self, layout: Layout, flips: float) -> Supervision:
         if self.method == "outcome":
-            term = process_reward(layout, PolicyGradient(credit(layout, "return", 1.0)), Truth(), flips)
+            term = process_reward(layout, PolicyGradient(credit(layout, "return", 1.0)), TrueLabels(), flips)
             return dataclasses.replace(term, where=np.eye(layout.thoughts)[-1:].T)
-        signals: dict[str, AbstractSignal] = {
+        signals: dict[str, AbstractObjective] = {
             "rao-blackwell": ExpectedReward(),
             "group": PolicyGradient(credit(layout, "step"), "group", GROUP, True),
         }
         signal = signals.get(self.estimator) or PolicyGradient(credit(layout, self.estimator, self.discount))
-        return process_reward(layout, signal, Truth() if self.method == "rl-truth" else None, flips)
+        return process_reward(layout, signal, TrueLabels() if self.method == "rl-truth" else None, flips)
 
-    def update(self) -> AbstractRule:
+    def update(self) -> AbstractOptimizer:
         if self.rule == "sign":
             return Sign(self.rate, tolerance=0.05 if self.freeze == "magnitude" else 1e-6)  # pyright: ignore
         return {"gd": GD, "adam": AdamW}[self.rule](self.rate)
 
     def run(self) -> Run:
-        task, phases = self.task(), self.taught()
+        task, phases = self.task(), self.supervisions()
         source = Blocks(self.block, self.samples // self.block) if self.block else Pooled(self.samples, self.samples)
         if self.estimator == "group" and self.method.startswith("rl"):
             source = Repeated(self.samples, GROUP)

@@ -20,7 +20,7 @@ class Parted(AbstractProbe):
     """Per level, the share of its thoughts that attend to their two children unequally. Both start with the same sign, so a sampled sign
     has erred."""
 
-    asks_what_is_taught: ClassVar[bool] = False
+    needs_supervision: ClassVar[bool] = False
 
     def __call__(self, model, task, secret, chains, taught):
         first, second = child_masses(model, task.children(secret)).T

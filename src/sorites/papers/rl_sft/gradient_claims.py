@@ -33,7 +33,7 @@ def literal_gradient(model: Positional, task: Boolean, secret, shares) -> jax.Ar
     advantage = shares @ reward
 
     def likelihoods(model):
-        return (1 + tokens * model.read_batch(chains).mean()[:, 0]) / 2
+        return (1 + tokens * model.predict_batch(chains).mean()[:, 0]) / 2
 
     chance = likelihoods(model)
     weight = jax.lax.stop_gradient(jnp.prod(chance, axis=0)) / 2**task.bits
@@ -89,7 +89,7 @@ def critical(model: Positional, task: Boolean, secret) -> jax.Array:
         start, end = layout.ends[level - 1], layout.ends[level]
         first = 0 if level == 1 else layout.ends[level - 2]
         read = inputs if level == 1 else jnp.asarray(here.states)  # y^(t-1), one column per state
-        chance = jnp.full(2**task.bits, 2.0**-task.bits) if level == 1 else here.chance.mean(axis=0)
+        chance = jnp.full(2**task.bits, 2.0**-task.bits) if level == 1 else here.probability.mean(axis=0)
         shares = attention[start - task.bits : end - task.bits, first:start]
         label = labels_of("prefix", task, secret, inputs, level, here.states).reshape(end - start, -1)
         steep = 2 / layout.thoughts * slope(shares @ read.astype(shares.dtype)) * label

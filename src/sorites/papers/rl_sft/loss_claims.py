@@ -8,7 +8,7 @@ import numpy as np
 
 from ...ledger import Between, Claim, Comparison, Domain, Erratum, Evidence, Scale, at_least, equal, shown, worst
 from ...models import Positional
-from ...supervision import Exponential, FromPrefix, Hinge, Logistic, Own, assignments
+from ...supervision import Exponential, Hinge, LabelsFromPrefix, Logistic, OwnPrefix, assignments
 from ...tasks import Boolean
 from ...theory import sign_dynamics
 from ...theory.precision import in_float64
@@ -59,8 +59,10 @@ def _condition(size: ThreeLevels) -> Evidence:
     task = size.task()
     secret = secret_of(task)
     taught = own(task)
-    local = dataclasses.replace(taught, labels=FromPrefix())  # phi_2 of the own prefix, as gamma in Lemma E.1 has it
-    assert isinstance(taught.prefix, Own)
+    local = dataclasses.replace(
+        taught, labels=LabelsFromPrefix()
+    )  # phi_2 of the own prefix, as gamma in Lemma E.1 has it
+    assert isinstance(taught.prefix, OwnPrefix)
     lemma, _ = loss_gradient(_bent(task), task, secret, local)
     actual, _ = loss_gradient(_bent(task), task, secret, taught)
     start, _ = loss_gradient(pretrained(task), task, secret, taught)

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...ledger import Claim, Comparison, Evidence, at_least, at_most, equal
-from ...models import AbstractSaid, policy_for
-from ...supervision import AbstractSignal, weighted
+from ...models import AbstractPrediction, policy_for
+from ...supervision import AbstractObjective, weighted
 from ...tasks import Boolean
 from ...theory import margins
 from ...theory.count_chain import GATE_COEFFICIENTS
@@ -42,12 +42,12 @@ def late(margin: jax.Array) -> jax.Array:
 MORE: dict[str, Loss] = {"squared hinge": squared_hinge, "sigmoid": sigmoid, "exp(-4m)": steep, "-exp(2m)": late}
 
 
-class Margin(AbstractSignal):
+class Margin(AbstractObjective):
     """Any loss of label * mean."""
 
     loss: Loss
 
-    def __call__(self, said: AbstractSaid, labels, where, tokens):
+    def __call__(self, said: AbstractPrediction, labels, where, tokens):
         return weighted(self.loss(said.expected(labels)), where)
 
 

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from ...supervision import AbstractSignal, Hinge, Supervision, self_generated, teacher_forcing
+from ...supervision import AbstractObjective, Hinge, Supervision, self_generated, teacher_forcing
 from ...tasks import Boolean
 from .exact import level_accuracy, loss_gradient, pretrained, reward_gradient, secret_of, stepped
 
@@ -14,12 +14,12 @@ def whole(taught: Supervision) -> Supervision:
     return dataclasses.replace(taught, where=np.ones_like(taught.where))
 
 
-def own(task: Boolean, loss: AbstractSignal | None = None) -> Supervision:
+def own(task: Boolean, loss: AbstractObjective | None = None) -> Supervision:
     """SFT on own greedy thoughts."""
     return whole(self_generated(task.layout, loss or Hinge()))
 
 
-def forced(task: Boolean, loss: AbstractSignal | None = None) -> Supervision:
+def forced(task: Boolean, loss: AbstractObjective | None = None) -> Supervision:
     """SFT on true thoughts."""
     return whole(teacher_forcing(task.layout, loss or Hinge()))
 

@@ -10,7 +10,7 @@ from matplotlib.patches import Patch
 
 from ...drawing import COLOURS, QUIET, new_figure
 from ...models.masks import causal, inputs_and_previous, previous_level
-from ...supervision import Own
+from ...supervision import OwnPrefix
 from ...tasks import Boolean
 from ...training import Lab
 from ..figure import Figure, Frames
@@ -131,9 +131,9 @@ def _generation(size: Generated, lab: Lab) -> Frames:
     goal = np.zeros((task.layout.thoughts, task.layout.positions))
     np.put_along_axis(goal, np.asarray(task.children(secret)), size.strength, axis=1)
     chain = task.sample(secret, jax.random.key(6), 1)
-    tokens = np.asarray(Own("sampled")(with_weights(pretrained(task), goal), chain, jax.random.key(5), None).tokens)[
-        :, 0, 0
-    ]
+    tokens = np.asarray(
+        OwnPrefix("sampled")(with_weights(pretrained(task), goal), chain, jax.random.key(5), None).tokens
+    )[:, 0, 0]
     rows = []
     for step, end in enumerate(task.layout.ends):
         for position in range(task.layout.positions):

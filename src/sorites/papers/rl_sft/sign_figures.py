@@ -23,7 +23,7 @@ TINTS = (COLOURS["vermillion"], "#DAD9D3", COLOURS["blue"])
 
 
 @dataclasses.dataclass(frozen=True)
-class Signs:
+class SignMeans:
     bits: int = 20
     sparsity: int = 16
     gate: str = "parity"
@@ -41,7 +41,7 @@ def _table(name: str, values: np.ndarray) -> pl.DataFrame:
     )
 
 
-def _policy(size: Signs, lab: Lab) -> Frames:
+def _policy(size: SignMeans, lab: Lab) -> Frames:
     task = size.task()
     secret = secret_of(task)
     goal = np.zeros((task.layout.thoughts, task.layout.positions))
@@ -62,7 +62,7 @@ def _descent(model: Positional, task: Boolean, secret, pool, taught: Supervision
     return -gradient.weights
 
 
-def _supervised(size: Signs, lab: Lab) -> Frames:
+def _supervised(size: SignMeans, lab: Lab) -> Frames:
     task = size.task()
     secret, panels = secret_of(task), []
     pool = Pooled(size.samples, size.samples).prepare(task, secret, jax.random.key(1), None)
@@ -79,7 +79,7 @@ def _supervised(size: Signs, lab: Lab) -> Frames:
     return {"data": pl.concat(panels)}
 
 
-def _draw(frames: Frames, size: Signs, columns: int):
+def _draw(frames: Frames, size: SignMeans, columns: int):
     data, layout = frames["data"], size.task().layout
     names = data["panel"].unique(maintain_order=True).to_list()
     rows = -(-len(names) // columns)
@@ -112,11 +112,11 @@ def _draw(frames: Frames, size: Signs, columns: int):
     return figure
 
 
-def _draw_policy(frames: Frames, size: Signs):
+def _draw_policy(frames: Frames, size: SignMeans):
     return _draw(frames, size, 4)
 
 
-def _draw_supervised(frames: Frames, size: Signs):
+def _draw_supervised(frames: Frames, size: SignMeans):
     return _draw(frames, size, max(1, size.task().layout.depth - 1))
 
 
@@ -125,7 +125,7 @@ def _wrong(frames: Frames, panel: str, truth: str) -> tuple[int, int]:
     return int((found != goal).sum()), int((goal != 0).sum())
 
 
-def _find_policy(frames: Frames, size: Signs) -> str:
+def _find_policy(frames: Frames, size: SignMeans) -> str:
     names = frames["data"]["panel"].unique(maintain_order=True).to_list()
     words = []
     for name in names[2:]:
@@ -137,7 +137,7 @@ def _find_policy(frames: Frames, size: Signs) -> str:
     )
 
 
-def _find_supervised(frames: Frames, size: Signs) -> str:
+def _find_supervised(frames: Frames, size: SignMeans) -> str:
     task = size.task()
     secret = secret_of(task)
     child = np.zeros((task.layout.thoughts, task.layout.positions), bool)
@@ -157,12 +157,12 @@ FIGURES = (
         "rl-sft/5", "Sign of the first policy gradient",
         "Rows are sources, columns thoughts. The paper's panels are (a) and one estimate of (b) from 50,000 samples; the exact sign, the "
         "Rao-Blackwell estimate and plain REINFORCE with the step reward stand side by side.",
-        {"tiny": Signs(8, 4, samples=2_000), "quick": Signs()}, _policy, _draw_policy, _find_policy, seconds=12, claims=("RS-13", "RS-8"),
+        {"tiny": SignMeans(8, 4, samples=2_000), "quick": SignMeans()}, _policy, _draw_policy, _find_policy, seconds=12, claims=("RS-13", "RS-8"),
     ),
     Figure(
         "rl-sft/6", "Sign of SFT's gradient, update by update",
         "Descent direction at s = 0, 1, 2 on a fixed set of 50,000 samples, eta = 4. The paper does not say whether learned levels are frozen; "
         "both are shown.",
-        {"tiny": Signs(8, 4, samples=2_000), "quick": Signs()}, _supervised, _draw_supervised, _find_supervised, seconds=10, claims=("RS-19",),
+        {"tiny": SignMeans(8, 4, samples=2_000), "quick": SignMeans()}, _supervised, _draw_supervised, _find_supervised, seconds=10, claims=("RS-19",),
     ),
 )  # fmt: skip

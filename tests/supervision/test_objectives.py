@@ -8,18 +8,18 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from sorites.models import Classes, Odds, Signs
+from sorites.models import ClassLogits, SignLogits, SignMeans
 from sorites.models.positional import positional
 from sorites.supervision import (
     CrossEntropy,
     ExpectedReward,
     Exponential,
-    FromPrefix,
     Hinge,
+    LabelsFromPrefix,
     Logistic,
     PolicyGradient,
     Squared,
-    Truth,
+    TrueLabels,
     weighted,
 )
 from sorites.tasks import Chain, Parity
@@ -45,18 +45,18 @@ FORMULAS = [
 ]
 
 
-@pytest.mark.parametrize(("signal", "terms"), FORMULAS, ids=[type(signal).__name__ for signal, _ in FORMULAS])
-def test_signals_are_weighted_means_of_their_formula(signal, terms):
+@pytest.mark.parametrize(("objective", "terms"), FORMULAS, ids=[type(objective).__name__ for objective, _ in FORMULAS])
+def test_objectives_are_weighted_means_of_their_formula(objective, terms):
     expected = sum(WHERE[m, s] * terms[m, s].mean() for m in range(THOUGHTS) for s in range(SLOTS))
     with jax.enable_x64(True):
         means, *rest = (jnp.asarray(a) for a in (MEANS, LABELS, WHERE, TOKENS))
-        odds = Odds(jnp.log1p(means) - jnp.log1p(-means))  # the same chances, said otherwise
-        for said in (Signs(means), odds):
-            np.testing.assert_allclose(signal(said, *rest), expected, rtol=1e-10)
+        odds = SignLogits(jnp.log1p(means) - jnp.log1p(-means))  # the same chances, said otherwise
+        for said in (SignMeans(means), odds):
+            np.testing.assert_allclose(objective(said, *rest), expected, rtol=1e-10)
         logits = jnp.moveaxis(jnp.log(jnp.stack([1 + means, 1 - means], axis=-1) / 2), 2, 0)
         bits = [(1 - each) // 2 if each.ndim == 3 else each for each in rest]
-        if not isinstance(signal, Squared):  # of classes: the distance between two distributions, half as long
-            np.testing.assert_allclose(signal(Classes(logits), *bits), expected, rtol=1e-10)
+        if not isinstance(objective, Squared):  # of classes: the distance between two distributions, half as long
+            np.testing.assert_allclose(objective(ClassLogits(logits), *bits), expected, rtol=1e-10)
 
 
 def test_cross_entropy():
@@ -67,7 +67,7 @@ def test_cross_entropy():
     expected = -(np.log(chosen).mean(axis=0) * WHERE).sum()
     with jax.enable_x64(True):
         said, *rest = (jnp.asarray(a) for a in (logits, labels, WHERE, labels))
-        found = CrossEntropy()(Classes(said), *rest)
+        found = CrossEntropy()(ClassLogits(said), *rest)
         np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
@@ -77,27 +77,27 @@ def test_weighted_counts_each_chain_once():
 
 
 def test_hinge_is_flat_at_its_tie():
-    slope = jax.grad(lambda s: Hinge()(Signs(s), jnp.ones((1, 1, 1)), jnp.ones((1, 1)), jnp.ones((1, 1, 1))))
+    slope = jax.grad(lambda s: Hinge()(SignMeans(s), jnp.ones((1, 1, 1)), jnp.ones((1, 1)), jnp.ones((1, 1, 1))))
     assert slope(jnp.ones((1, 1, 1))).item() == 0
 
 
 def test_rewards_are_constants_of_the_gradient():
     means, labels = jnp.full((1, 1, 2), 0.5), jnp.asarray([[[1, -1]]])
-    grad = jax.grad(lambda s: ExpectedReward()(Signs(s), labels * s, jnp.ones((1, 1)), labels))(means)
+    grad = jax.grad(lambda s: ExpectedReward()(SignMeans(s), labels * s, jnp.ones((1, 1)), labels))(means)
     np.testing.assert_allclose(grad.ravel(), [-0.25, 0.25])  # only through the score, not through the label
 
 
 def test_truth_and_labels_from_a_true_prefix_agree(task):
     secret = task.draw(jax.random.key(0))
     chains = task.sample(secret, jax.random.key(1), 8)
-    truth = Truth()(task, secret, chains, chains.tokens)
-    np.testing.assert_array_equal(truth, FromPrefix()(task, secret, chains, chains.tokens))
+    truth = TrueLabels()(task, secret, chains, chains.tokens)
+    np.testing.assert_array_equal(truth, LabelsFromPrefix()(task, secret, chains, chains.tokens))
     wrong = chains.tokens.at[task.bits].multiply(-1)
-    np.testing.assert_array_equal(truth, Truth()(task, secret, chains, wrong))
-    assert (FromPrefix()(task, secret, chains, wrong) != truth).any()
+    np.testing.assert_array_equal(truth, TrueLabels()(task, secret, chains, wrong))
+    assert (LabelsFromPrefix()(task, secret, chains, wrong) != truth).any()
 
 
-@pytest.mark.parametrize("labels", [Truth(), FromPrefix()], ids=repr)
+@pytest.mark.parametrize("labels", [TrueLabels(), LabelsFromPrefix()], ids=repr)
 def test_reinforce_is_unbiased_for_the_expected_reward(labels):
     """Exactly: every token sequence, weighted by its probability, on every input (rl-sft Lemma D.2)."""
     task = Parity(4, 4)
@@ -109,7 +109,7 @@ def test_reinforce_is_unbiased_for_the_expected_reward(labels):
         truth = task.enumerate(secret)
         sequences = list(itertools.product([-1, 1], repeat=layout.thoughts))
         tokens = jnp.concatenate([_with_thoughts(truth.tokens, thoughts) for thoughts in sequences], axis=-1)
-        means = model.read_batch(Chain(tokens, layout)).mean()
+        means = model.predict_batch(Chain(tokens, layout)).mean()
         chance = jnp.prod((1 + tokens[layout.inputs :] * means) / 2, axis=(0, 1))
         drawn = np.flatnonzero(chance > 1e-12)  # what has probability zero is never sampled
         tokens, chance = tokens[..., drawn], chance[drawn]
@@ -118,12 +118,12 @@ def test_reinforce_is_unbiased_for_the_expected_reward(labels):
         where = jnp.ones((layout.thoughts, 1))
 
         @eqx.filter_jit
-        def gradient(signal):
+        def gradient(objective):
             def one(means, label, token):
-                return signal(Signs(means[..., None]), label[..., None], where, token[..., None])
+                return objective(SignMeans(means[..., None]), label[..., None], where, token[..., None])
 
             def total(model):
-                means = model.read_batch(Chain(tokens, layout)).mean()
+                means = model.predict_batch(Chain(tokens, layout)).mean()
                 return jnp.sum(chance * jax.vmap(one, in_axes=-1)(means, target, own)) / 2**task.bits
 
             return eqx.filter_grad(total)(model).weights

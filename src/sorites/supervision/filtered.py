@@ -13,8 +13,8 @@ from jaxtyping import Array, Bool, Float, Int
 
 from ..errors import SpecError, require
 from ..fields import numbers
-from ..models import Positional, Signs
-from .prefix import AbstractPrefix, Reading
+from ..models import Positional, SignMeans
+from .prefix import AbstractPrefix, PrefixOutput
 
 
 class AbstractFilter(eqx.Module):
@@ -70,8 +70,8 @@ class Scores(AbstractFilter):
         return jnp.stack([jnp.ones(()), *((each > self.least).astype(scores.dtype) for each in largest)])
 
 
-class Written(AbstractPrefix):
-    """The model's own soft thoughts; filtered, if a filter is given. For models that can `write`."""
+class FilteredPrefix(AbstractPrefix):
+    """The model's own soft thoughts; filtered, if a filter is given. For models with `generate_soft`."""
 
     filter: AbstractFilter | None = None
 
@@ -89,5 +89,5 @@ class Written(AbstractPrefix):
             )
             passes = jax.lax.stop_gradient(self.filter(model))
             gates = passes[np.asarray(layout.levels) - 1]
-        thoughts = model.write_soft(inputs, gates)
-        return Reading(jnp.concatenate([inputs, thoughts])[:, None], Signs(thoughts[:, None]))
+        thoughts = model.generate_soft(inputs, gates)
+        return PrefixOutput(jnp.concatenate([inputs, thoughts])[:, None], SignMeans(thoughts[:, None]))

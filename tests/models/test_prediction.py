@@ -5,20 +5,20 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from sorites.models import Classes
-from sorites.models.said import NEVER, Spoken
+from sorites.models import ClassLogits
+from sorites.models.prediction import NEVER, SlotLogits
 from sorites.supervision import CrossEntropy
 from sorites.theory.precision import in_float64
 
 SLOTS, COUNT, BLANK, VOCAB = (4, 1), 5, 6, 7
 
 
-def both(logits) -> tuple[Spoken, Classes]:
+def both(logits) -> tuple[SlotLogits, ClassLogits]:
     certain = jnp.where(jnp.arange(VOCAB) == BLANK, 0.0, NEVER)
     full = jnp.broadcast_to(certain, (*logits.shape[:-2], COUNT, VOCAB)).astype(logits.dtype)
     for place, slot in enumerate(SLOTS):
         full = full.at[..., slot, :].set(logits[..., place, :])
-    return Spoken(Classes(logits), SLOTS, COUNT, BLANK), Classes(full)
+    return SlotLogits(ClassLogits(logits), SLOTS, COUNT, BLANK), ClassLogits(full)
 
 
 def drawn(shape):

@@ -1,5 +1,5 @@
-"""What a model says about every thought. Every loss, reward, probe and rollout goes through these few questions, so
-none of them knows whether a token is a sign, a bit or a clause.
+"""Predictions: a distribution over the tokens of each thought. Losses, rewards, probes and rollouts use these methods
+only, so they are the same for signs, bits and classes.
 
 Signs known by their mean (links, polynomials), signs known by their log odds (a GPT: a mean saturates in float32, and
 the log-probability of the other sign becomes -inf), classes known by their logits, and these where some slots are
@@ -23,7 +23,7 @@ Tokens = Num[Array, "thought slot *batch"]
 Means = Float[Array, "thought slot *batch"]
 
 HOWS = ("soft", "greedy", "sampled")
-NEVER = -1e30  # the log-probability of what is certainly not said
+NEVER = -1e30  # the log-probability of a token that is certainly wrong
 
 
 def first_largest(values: Num[Array, "*rest choice"]) -> Int[Array, " *rest"]:
@@ -32,7 +32,7 @@ def first_largest(values: Num[Array, "*rest choice"]) -> Int[Array, " *rest"]:
     return jnp.min(jnp.where(values < jnp.max(values, axis=-1, keepdims=True), places[-1], places), axis=-1)
 
 
-class AbstractSaid(eqx.Module):
+class AbstractPrediction(eqx.Module):
     """A distribution over the tokens of each thought and slot."""
 
     @abc.abstractmethod
@@ -82,21 +82,21 @@ class AbstractSaid(eqx.Module):
         """Tokens of one kind: soft, greedy or sampled."""
         return {"soft": self.soft, "greedy": self.greedy, "sampled": lambda: self.sample(key)}[how]()
 
-    def of(self, thoughts: slice) -> "AbstractSaid":
+    def of(self, thoughts: slice) -> "AbstractPrediction":
         """Only about some thoughts."""
         return jax.tree.map(lambda leaf: leaf[thoughts], self)
 
     @staticmethod
-    def joined(parts: "Sequence[AbstractSaid]") -> "AbstractSaid":
-        """What was said about some thoughts, then about others."""
+    def joined(parts: "Sequence[AbstractPrediction]") -> "AbstractPrediction":
+        """Concatenate predictions along the thoughts."""
         return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
 
-    def batch_last(self) -> "AbstractSaid":
+    def batch_last(self) -> "AbstractPrediction":
         """From a leading batch axis, as `jax.vmap` leaves it, to this form's own place for it."""
         return jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 0, -1), self)
 
 
-class AbstractSigns(AbstractSaid):
+class AbstractSignPrediction(AbstractPrediction):
     """What both forms of signs share."""
 
     def greedy(self):
@@ -125,7 +125,7 @@ class AbstractSigns(AbstractSaid):
         return self.mean()
 
 
-class Signs(AbstractSigns):
+class SignMeans(AbstractSignPrediction):
     """Signs by their means."""
 
     means: Means
@@ -141,7 +141,7 @@ class Signs(AbstractSigns):
         return -jax.scipy.special.xlogy(plus, plus) - jax.scipy.special.xlogy(1 - plus, 1 - plus)
 
 
-class Odds(AbstractSigns):
+class SignLogits(AbstractSignPrediction):
     """Signs by their log odds, log p(+1) - log p(-1)."""
 
     margin: Means
@@ -163,7 +163,7 @@ class Odds(AbstractSigns):
         return plus * jax.nn.softplus(-self.margin) + (1 - plus) * jax.nn.softplus(self.margin)
 
 
-class Classes(AbstractSaid):
+class ClassLogits(AbstractPrediction):
     """Classes by their logits. The batch comes first here: tokens move to the logits, which are many times larger."""
 
     logits: Float[Array, "*batch thought slot class"]
@@ -180,11 +180,11 @@ class Classes(AbstractSaid):
         return jnp.take_along_axis(values, chosen, axis=-1)[..., 0]
 
     def of(self, thoughts):
-        return Classes(self.logits[..., thoughts, :, :])
+        return ClassLogits(self.logits[..., thoughts, :, :])
 
     @staticmethod
     def joined(parts):
-        return Classes(jnp.concatenate([part.logits for part in parts], axis=-3))  # pyright: ignore
+        return ClassLogits(jnp.concatenate([part.logits for part in parts], axis=-3))  # pyright: ignore
 
     def batch_last(self):
         return self
@@ -213,17 +213,17 @@ class Classes(AbstractSaid):
         return 2 * jnp.exp(self.log_prob(labels)) - 1
 
     def error(self, labels):
-        chance = self.mean()
-        return self._back(0.5 * (jnp.sum(chance**2, axis=-1) - 2 * self._at(chance, labels) + 1))
+        probability = self.mean()
+        return self._back(0.5 * (jnp.sum(probability**2, axis=-1) - 2 * self._at(probability, labels) + 1))
 
     def right(self, labels):
         return self.greedy() == labels
 
 
-class Spoken(AbstractSaid):
+class SlotLogits(AbstractPrediction):
     """Classes of the slots that are spoken; the others hold the blank for certain, and nothing is computed for them."""
 
-    said: Classes
+    prediction: ClassLogits
     slots: tuple[int, ...] = eqx.field(static=True)  # that are spoken
     count: int = eqx.field(static=True)  # of all slots
     blank: int = eqx.field(static=True)
@@ -249,42 +249,42 @@ class Spoken(AbstractSaid):
         return self._filled(found, lambda _: jnp.full_like(found[:, 0], self.blank))
 
     def of(self, thoughts):
-        return dataclasses.replace(self, said=self.said.of(thoughts))
+        return dataclasses.replace(self, prediction=self.prediction.of(thoughts))
 
     @staticmethod
     def joined(parts):
-        return dataclasses.replace(parts[0], said=Classes.joined([part.said for part in parts]))  # pyright: ignore
+        return dataclasses.replace(parts[0], prediction=ClassLogits.joined([part.prediction for part in parts]))  # pyright: ignore
 
     def batch_last(self):
         return self
 
     def log_prob(self, tokens):
-        return self._known(self.said.log_prob(self._spoken(tokens)), tokens, NEVER)
+        return self._known(self.prediction.log_prob(self._spoken(tokens)), tokens, NEVER)
 
     def greedy(self):
-        return self._blanks(self.said.greedy())
+        return self._blanks(self.prediction.greedy())
 
     def sample(self, key):
-        return self._blanks(self.said.sample(key))
+        return self._blanks(self.prediction.sample(key))
 
     def mean(self):
         """Probabilities, batch first and class last."""
-        found = self.said.mean()
+        found = self.prediction.mean()
         certain = jnp.zeros_like(found[..., 0, :]).at[..., self.blank].set(1)
         return self._filled(found, lambda _: certain, axis=-2)
 
     def entropy(self):
-        found = self.said.entropy()
+        found = self.prediction.entropy()
         return self._filled(found, lambda _: jnp.zeros_like(found[:, 0]))
 
     def agreement(self, tokens, labels):
-        return self.said.agreement(tokens, labels)
+        return self.prediction.agreement(tokens, labels)
 
     def expected(self, labels):
         return 2 * jnp.exp(self.log_prob(labels)) - 1
 
     def error(self, labels):
-        return self._known(self.said.error(self._spoken(labels)), labels, 1.0)
+        return self._known(self.prediction.error(self._spoken(labels)), labels, 1.0)
 
     def right(self, labels):
         return self.greedy() == labels

@@ -24,14 +24,14 @@ def _rate(value) -> Scalar:
     return value
 
 
-class AbstractRule(eqx.Module):
+class AbstractOptimizer(eqx.Module):
     """An optax transformation made of array fields."""
 
     @abc.abstractmethod
     def transformation(self) -> optax.GradientTransformation: ...
 
 
-class GD(AbstractRule):
+class GD(AbstractOptimizer):
     """w <- w - rate * gradient."""
 
     rate: Scalar = eqx.field(converter=_rate)
@@ -40,7 +40,7 @@ class GD(AbstractRule):
         return optax.sgd(jnp.asarray(self.rate))
 
 
-class Sign(AbstractRule):
+class Sign(AbstractOptimizer):
     """w <- w - rate * sign(gradient), with |gradient| <= `tolerance` * the largest entry counted as 0."""
 
     rate: Scalar = eqx.field(converter=_rate)
@@ -58,7 +58,7 @@ class Sign(AbstractRule):
         return optax.GradientTransformation(lambda params: optax.EmptyState(), update)
 
 
-class Normalised(AbstractRule):
+class Normalised(AbstractOptimizer):
     """w <- w - rate * gradient / |gradient|."""
 
     rate: Scalar = eqx.field(converter=_rate)
@@ -72,7 +72,7 @@ class Normalised(AbstractRule):
         return optax.GradientTransformation(lambda params: optax.EmptyState(), update)
 
 
-class Adam(AbstractRule):
+class Adam(AbstractOptimizer):
     """Adam with its momenta as plain numbers: 1 - 0.999 as float32 arrays is off by 5e-5 of itself."""
 
     rate: Scalar = eqx.field(converter=_rate)
@@ -84,7 +84,7 @@ class Adam(AbstractRule):
         return optax.chain(scaled, optax.scale_by_learning_rate(jnp.asarray(self.rate)))
 
 
-class AdamW(AbstractRule):
+class AdamW(AbstractOptimizer):
     """AdamW; all its numbers are data. Decay 0 is Adam, up to rounding."""
 
     rate: Scalar = eqx.field(converter=_rate)
@@ -96,10 +96,10 @@ class AdamW(AbstractRule):
         return optax.adamw(self.rate, b1=self.momentum, b2=self.memory, weight_decay=self.decay)  # pyright: ignore
 
 
-class Clip(AbstractRule):
-    """The rule on a gradient whose global norm is at most `norm`."""
+class Clip(AbstractOptimizer):
+    """The optimizer on a gradient whose global norm is at most `norm`."""
 
-    rule: AbstractRule
+    optimizer: AbstractOptimizer
     norm: Scalar = eqx.field(converter=numbers)
 
     def __check_init__(self):
@@ -109,7 +109,7 @@ class Clip(AbstractRule):
             )
 
     def transformation(self):
-        inner = self.rule.transformation()
+        inner = self.optimizer.transformation()
 
         def update(updates, state, params=None):
             size = optax.tree.norm(updates)
@@ -122,40 +122,40 @@ class Clip(AbstractRule):
         return optax.GradientTransformation(inner.init, update)
 
 
-class Decay(AbstractRule):
-    """The rule with its rate falling linearly over so many steps, to zero or, with `by` below 1, to 1 - by of it."""
+class Decay(AbstractOptimizer):
+    """The optimizer with a rate that falls linearly over `over` steps, to 1 - by of it: to zero by default."""
 
-    rule: AbstractRule
+    optimizer: AbstractOptimizer
     over: Scalar = eqx.field(converter=_rate)
     by: Scalar = eqx.field(converter=numbers, default=1.0)  # pyright: ignore
 
     def __check_init__(self):
         require(
-            hasattr(self.rule, "rate"),
-            f"what decays is a rate: {type(self.rule).__name__} has none; decay its inner rule",
+            hasattr(self.optimizer, "rate"),
+            f"what decays is a rate: {type(self.optimizer).__name__} has none; decay its inner optimizer",
         )
 
     def transformation(self):
-        inner = self.rule.transformation()
+        inner = self.optimizer.transformation()
 
         def update(updates, state, params=None):
             count, state = state
             share = jnp.maximum(1 - self.by * jnp.minimum(count / self.over, 1), 0)
-            slower = eqx.tree_at(lambda rule: rule.rate, self.rule, self.rule.rate * share)  # pyright: ignore
+            slower = eqx.tree_at(lambda optimizer: optimizer.rate, self.optimizer, self.optimizer.rate * share)  # pyright: ignore
             updates, state = slower.transformation().update(updates, state, params)
             return updates, (count + 1, state)
 
         return optax.GradientTransformation(lambda params: (jnp.zeros((), jnp.int32), inner.init(params)), update)
 
 
-class Quantised(AbstractRule):
-    """The rule's step, then every weight to its nearest integer, floor(x + 1/2) (log-icot Alg. 1, kim-suzuki
+class Quantised(AbstractOptimizer):
+    """The optimizer's step, then every weight to its nearest integer, floor(x + 1/2) (log-icot Alg. 1, kim-suzuki
     Thm 7)."""
 
-    rule: AbstractRule
+    optimizer: AbstractOptimizer
 
     def transformation(self):
-        inner = self.rule.transformation()
+        inner = self.optimizer.transformation()
 
         def update(updates, state, params=None):
             updates, state = inner.update(updates, state, params)
@@ -168,14 +168,14 @@ class Quantised(AbstractRule):
         return optax.GradientTransformation(inner.init, update)
 
 
-class Frozen(AbstractRule):
-    """The rule on everything but the named parts of the model."""
+class Frozen(AbstractOptimizer):
+    """The optimizer on everything but the named parts of the model."""
 
-    rule: AbstractRule
+    optimizer: AbstractOptimizer
     parts: tuple[str, ...] = eqx.field(static=True)
 
     def transformation(self):
-        inner = self.rule.transformation()
+        inner = self.optimizer.transformation()
 
         def still(updates):
             for part in self.parts:
@@ -190,4 +190,4 @@ class Frozen(AbstractRule):
         return optax.GradientTransformation(inner.init, update)
 
 
-RULES = {"gd": GD, "sign": Sign, "normalised": Normalised, "adam": Adam, "adamw": AdamW}
+OPTIMIZERS = {"gd": GD, "sign": Sign, "normalised": Normalised, "adam": Adam, "adamw": AdamW}

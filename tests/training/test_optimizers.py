@@ -9,7 +9,7 @@ import pytest
 from sorites.errors import SpecError
 from sorites.models.open_gates import open_gates
 from sorites.tasks import Parity
-from sorites.training import GD, RULES, Adam, AdamW, Clip, Decay, Frozen, Normalised, Quantised, Sign
+from sorites.training import GD, OPTIMIZERS, Adam, AdamW, Clip, Decay, Frozen, Normalised, Quantised, Sign
 
 RATE = 0.3
 rng = np.random.default_rng(0)
@@ -47,43 +47,43 @@ RULED = [  # a rule, and its first update by hand
 ]
 
 
-def name(rule):
-    inner = getattr(rule, "rule", None)
-    return type(rule).__name__ if inner is None else f"{type(rule).__name__}({name(inner)})"
+def name(optimizer):
+    inner = getattr(optimizer, "optimizer", None)
+    return type(optimizer).__name__ if inner is None else f"{type(optimizer).__name__}({name(inner)})"
 
 
 PLAIN = [GD(RATE), Sign(RATE), Normalised(RATE), Adam(RATE), AdamW(RATE)]
 
 
 @eqx.filter_jit
-def first_update(rule, params, gradient):
-    transformation = rule.transformation()
+def first_update(optimizer, params, gradient):
+    transformation = optimizer.transformation()
     return transformation.update(gradient, transformation.init(params), params)[0]
 
 
 def test_the_battery_covers_the_registry():
-    assert {type(rule) for rule in PLAIN} == set(RULES.values())
+    assert {type(optimizer) for optimizer in PLAIN} == set(OPTIMIZERS.values())
 
 
-@pytest.mark.parametrize(("rule", "formula"), RULED, ids=[name(rule) for rule, _ in RULED])
-def test_one_step_by_hand(rule, formula):
-    update = first_update(rule, PARAMS, GRADIENT)
+@pytest.mark.parametrize(("rule", "formula"), RULED, ids=[name(optimizer) for optimizer, _ in RULED])
+def test_one_step_by_hand(optimizer, formula):
+    update = first_update(optimizer, PARAMS, GRADIENT)
     for part in W:
         np.testing.assert_allclose(getattr(update, part), formula(W[part], G[part]), atol=2e-5)
 
 
-@pytest.mark.parametrize("rule", [*PLAIN, *(Frozen(rule, ("gates",)) for rule in PLAIN)], ids=name)
-def test_zero_gradient_moves_nothing(rule):
-    for leaf in jax.tree.leaves(first_update(rule, PARAMS, jax.tree.map(jnp.zeros_like, GRADIENT))):
+@pytest.mark.parametrize("rule", [*PLAIN, *(Frozen(optimizer, ("gates",)) for optimizer in PLAIN)], ids=name)
+def test_zero_gradient_moves_nothing(optimizer):
+    for leaf in jax.tree.leaves(first_update(optimizer, PARAMS, jax.tree.map(jnp.zeros_like, GRADIENT))):
         assert not leaf.any()
 
 
 @pytest.mark.parametrize("rule", PLAIN, ids=name)
-def test_quantised_weights_are_integers_and_stay_on_zero_gradient(rule):
-    moved = eqx.apply_updates(PARAMS, first_update(Quantised(rule), PARAMS, GRADIENT))
+def test_quantised_weights_are_integers_and_stay_on_zero_gradient(optimizer):
+    moved = eqx.apply_updates(PARAMS, first_update(Quantised(optimizer), PARAMS, GRADIENT))
     for leaf in jax.tree.leaves(moved):
         np.testing.assert_array_equal(leaf, np.round(leaf))
-    still = first_update(Quantised(rule), moved, jax.tree.map(jnp.zeros_like, GRADIENT))
+    still = first_update(Quantised(optimizer), moved, jax.tree.map(jnp.zeros_like, GRADIENT))
     assert not any(leaf.any() for leaf in jax.tree.leaves(still))
 
 
@@ -97,22 +97,22 @@ def test_halves_round_up():
 
 
 @pytest.mark.parametrize("rule", [*PLAIN, AdamW(RATE, decay=0.1), Quantised(GD(RATE))], ids=name)
-def test_frozen_parts_stand_still_and_the_others_move_as_if_alone(rule):
-    update = first_update(Frozen(rule, ("gates",)), PARAMS, GRADIENT)
+def test_frozen_parts_stand_still_and_the_others_move_as_if_alone(optimizer):
+    update = first_update(Frozen(optimizer, ("gates",)), PARAMS, GRADIENT)
     assert not update.gates.any()
     alone = eqx.tree_at(lambda m: m.gates, GRADIENT, jnp.zeros_like(GRADIENT.gates))
-    np.testing.assert_allclose(update.weights, first_update(rule, PARAMS, alone).weights, rtol=1e-6)
+    np.testing.assert_allclose(update.weights, first_update(optimizer, PARAMS, alone).weights, rtol=1e-6)
 
 
 def test_a_new_rate_does_not_retrace():
     traces = []
 
     @eqx.filter_jit
-    def counted(rule):
-        traces.append(rule)
-        return rule.transformation().update(GRADIENT, rule.transformation().init(PARAMS), PARAMS)[0]
+    def counted(optimizer):
+        traces.append(optimizer)
+        return optimizer.transformation().update(GRADIENT, optimizer.transformation().init(PARAMS), PARAMS)[0]
 
-    makers = (*RULES.values(), lambda rate: Quantised(GD(rate)))
+    makers = (*OPTIMIZERS.values(), lambda rate: Quantised(GD(rate)))
     for make in makers:
         for rate in (0.1, 0.2, np.float32(0.3), 1):
             counted(make(rate))
@@ -121,7 +121,7 @@ def test_a_new_rate_does_not_retrace():
 
 
 @pytest.mark.parametrize("rate", [-1.0, 0.0, float("nan"), float("inf")])
-@pytest.mark.parametrize("make", RULES.values())
+@pytest.mark.parametrize("make", OPTIMIZERS.values())
 def test_a_rate_is_positive(make, rate):
     with pytest.raises(SpecError, match=r"a rate is a positive number: rate=.*; use one above 0"):
         make(rate)
@@ -133,8 +133,8 @@ def test_a_misspelt_part_is_refused():
 
 
 def test_a_decaying_rate_falls_to_its_end():
-    rule = Decay(GD(RATE), 4, by=0.5)
-    transformation = rule.transformation()
+    optimizer = Decay(GD(RATE), 4, by=0.5)
+    transformation = optimizer.transformation()
     state, moves = transformation.init(PARAMS), []
     for _ in range(6):
         update, state = transformation.update(GRADIENT, state, PARAMS)

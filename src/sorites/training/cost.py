@@ -1,7 +1,7 @@
 """What a run costs: chains, labels, own thoughts and floating-point operations per step, and passes per answer.
 
 Floating-point operations are those of the matrix products in the traced training step, backward pass and loops
-included: of the program that runs, not of a literal transformer; as a CPU would run it, for a price is the same
+included: of the program that runs, not of a literal transformer; as a CPU would run it, for a cost is the same
 everywhere: what is inside a GPU's kernel is not seen, nor are the slopes of attention with few queries, which a CPU
 takes as sums of outer products (`fast/products.py`). Evaluations are not counted.
 """
@@ -15,24 +15,24 @@ import jax
 import numpy as np
 from jaxtyping import Int
 
-from ..probes import Elsewhere
+from ..probes import OnTask
 from ..runtime.devices import on_processor
-from ..supervision import AbstractSource, Own, Rewritten, Written
+from ..supervision import AbstractSource, FilteredPrefix, OwnPrefix, Rewritten
 from .history import History
 from .member import init_member, make_pool, start_stage, train_step
 from .stage import Run, Stage
 
 
-class Price(NamedTuple):
+class Cost(NamedTuple):
     """Of one step."""
 
     samples: int  # chains drawn
-    labels: int  # tokens that somebody who knows the secret says or judges
+    labels: int  # supervised tokens: labels or rewards computed from the secret
     thoughts: int  # tokens that the model, or its earlier self, writes
     flops: float
 
 
-def prices(run: Run) -> list[Price]:
+def costs(run: Run) -> list[Cost]:
     """One per stage."""
     with on_processor():
         found, member = [], eqx.filter_eval_shape(lambda: init_member(run, jax.numpy.zeros((), int)))
@@ -40,7 +40,7 @@ def prices(run: Run) -> list[Price]:
             member = eqx.filter_eval_shape(start_stage, stage, member)
             chains = eqx.filter_eval_shape(make_pool, stage, member)
             traced = eqx.filter_make_jaxpr(train_step)(stage, member, chains)[0]
-            found.append(Price(*tokens(stage), products(traced.jaxpr)))
+            found.append(Cost(*tokens(stage), products(traced.jaxpr)))
     return found
 
 
@@ -48,9 +48,9 @@ def tokens(stage: Stage) -> tuple[int, int, int]:
     """Chains, labels and own tokens of a step; the arrays of a run decide, its program does not."""
     samples, layout = int(np.max(stage.source.samples)), stage.task.layout
     own = _self_made(stage.source)
-    taught = 0 if own else sum(int(np.count_nonzero(term.where)) for term in stage.taught)
-    writers = own + sum(isinstance(term.prefix, Own | Written) for term in stage.taught)
-    return samples, samples * taught, samples * writers * layout.thoughts * layout.slots
+    labels = 0 if own else sum(int(np.count_nonzero(term.where)) for term in stage.supervisions)
+    writers = own + sum(isinstance(term.prefix, OwnPrefix | FilteredPrefix) for term in stage.supervisions)
+    return samples, samples * labels, samples * writers * layout.thoughts * layout.slots
 
 
 def _self_made(source: AbstractSource) -> bool:
@@ -111,7 +111,7 @@ def passes(run: Run) -> int | None:
         return 1
     if reading not in ("rolled", "soft"):
         return None
-    elsewhere = [each for each in run.stages[-1].evaluation.probes if isinstance(each, Elsewhere)]
+    elsewhere = [each for each in run.stages[-1].evaluation.probes if isinstance(each, OnTask)]
     there = [each.task for each in elsewhere if rest.endswith(f"@{each.label}")]
     layout = (there[0] if there else run.task).layout  # pyright: ignore
     return len(run.model.rounds(layout))
