@@ -4,15 +4,15 @@ File, text, and what the audit put in its place. One more stood in a training lo
 """
 
 AUDIT = (
-    ("training/rules.py", "static=True, default=0.999)", "static=True, default=0.99)"),
-    ("training/rules.py", "converter=_scalar, default=0.999)", "converter=_scalar, default=0.99)"),
-    ("training/rules.py", "static=True, default=0.9)", "static=True, default=0.8)"),
-    ("training/rules.py", "converter=_scalar, default=0.9)", "converter=_scalar, default=0.8)"),
+    ("training/optimizers.py", "static=True, default=0.999)", "static=True, default=0.99)"),
+    ("training/optimizers.py", "converter=_scalar, default=0.999)", "converter=_scalar, default=0.99)"),
+    ("training/optimizers.py", "static=True, default=0.9)", "static=True, default=0.8)"),
+    ("training/optimizers.py", "converter=_scalar, default=0.9)", "converter=_scalar, default=0.8)"),
     ("training/member.py", "jax.random.fold_in(member.test, 1)", "member.test"),
     ("supervision/policy.py", "jnp.minimum(ratio * batch.advantage", "jnp.maximum(ratio * batch.advantage"),
     ("supervision/policy.py", "keepdims=True) + 1e-6", "keepdims=True) + 1.0"),
-    ("supervision/written.py", "values[layout.ends[level - 2] :]", "values[layout.ends[level - 2] + 1 :]"),
-    ("supervision/written.py", "scores[ends[level - 1] : ends[level]]", "scores[ends[level - 1] + 1 : ends[level]]"),
+    ("supervision/filtered.py", "values[layout.ends[level - 2] :]", "values[layout.ends[level - 2] + 1 :]"),
+    ("supervision/filtered.py", "scores[ends[level - 1] : ends[level]]", "scores[ends[level - 1] + 1 : ends[level]]"),
     ("statistics/means.py", "ddof=1", "ddof=0"),
     ("statistics/slopes.py", "len(x) - 2", "len(x) - 1"),
     ("theory/gated_laws.py", "* 4 * slope", "* 40 * slope"),
