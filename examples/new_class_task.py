@@ -13,7 +13,7 @@ class Ring(so.AbstractTask):  # moves 2 2 1 0 2 on a ring of 6: thoughts 4 5 5 1
     def draw(self, key):
         return ()
 
-    def children(self, secret):
+    def children(self, secret, tokens=None):
         return jnp.array([[0, 1], [5, 2], [6, 3], [7, 4]])
 
     def relabel(self, secret, tokens):

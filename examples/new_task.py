@@ -11,7 +11,7 @@ class MajorityThenParity(so.AbstractTask):
     def draw(self, key):
         return so.Parity(12, 4).draw(key)
 
-    def children(self, secret):
+    def children(self, secret, tokens=None):
         return jnp.array([[secret[0], secret[1]], [12, secret[3]]])  # two of the majority's three bits
 
     def relabel(self, secret, tokens):

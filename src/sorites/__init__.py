@@ -20,7 +20,7 @@ _HOMES = {
     "TrueLabels TruePrefix credit direct outcome_reward process_reward self_generated teacher_forcing weighted without",
     "probes": "AbstractProbe ChildMass Enough Entropy HeadEntropy Loss OnTask Outcome Reward",
     "training": "CURRICULA GD AbstractOptimizer Adam AdamW Clip Decay Evaluation History Lab Quantised Run Sign Stage "
-    "Trained Until linear_icot log_icot stages train",
+    "Start Trained Until linear_icot log_icot stages train",
     "training.cells": "run_named",
     "store": "Store checkpoint",
     "sweeps": "Futility Grid Halving Table grid sweep",

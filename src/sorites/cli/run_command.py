@@ -25,7 +25,7 @@ def execute(options: Any) -> int:
         given = [name for name, default in FLAGS.items() if getattr(options, name) != default]
         require(not given, f"a file says what it trains: --{given[0] if given else ''}; edit the file, or leave it out")
     if options.file and options.goal:
-        run = Run(run.model, run.stages, goal_of(options.goal, "--goal"))
+        run = Run(run.model, run.stages, goal_of(options.goal, "--goal"), run.start)
     try:
         seeds = int(options.overrides["seeds"])
     except ValueError:

@@ -1,6 +1,7 @@
 """What every model offers: it predicts all thoughts of a chain in parallel, and generates chains of its own."""
 
 import abc
+import copy
 import dataclasses
 import itertools
 import math
@@ -41,6 +42,7 @@ class AbstractModel(eqx.Module):
     """A model reads one chain and predicts its thoughts. `jax.vmap` makes the batch, `eqx.filter_vmap` the ensemble.
 
     Attributes:
+        pretrained: whether a member starts from the weights that the model has; otherwise it calls `init`.
         defaults: a rate, a batch and steps that train it well.
         causal: whether no thought can see a later position, shown or not.
         probabilistic: whether its predictions are probabilities, which sampled thoughts need.
@@ -48,6 +50,7 @@ class AbstractModel(eqx.Module):
         generates_soft: whether it has `generate_soft`, which generates a whole soft chain.
     """
 
+    pretrained: bool = eqx.field(static=True, default=False, kw_only=True)
     defaults: ClassVar[Defaults] = Defaults(rate=0.1, batch=500, steps=200)
     causal: ClassVar[bool] = False
     probabilistic: ClassVar[bool] = True
@@ -61,6 +64,29 @@ class AbstractModel(eqx.Module):
     def init(self, key: Key[Array, ""]) -> "AbstractModel":
         """Return the model of a new member: draw its weights, if the model starts from random ones."""
         return self
+
+    def for_member(self, key: Key[Array, ""]) -> "AbstractModel":
+        """Return the model that a member starts from: this one if it is pretrained, otherwise that of `init`."""
+        return (self if self.pretrained else self.init(key)).with_weights_kept()
+
+    def with_weights_kept(self) -> "AbstractModel":
+        """Return the same model with `pretrained=True`: members start from its weights.
+
+        Models that were trained, loaded from a store or imported are pretrained already. Use this for weights that you
+        put into a new model yourself.
+
+        Returns:
+            The model, of which `init` is not called.
+
+        Example:
+            >>> import sorites as so
+            >>> model = so.gpt(so.Parity(bits=8, sparsity=4))
+            >>> model.pretrained, model.with_weights_kept().pretrained
+            (False, True)
+        """
+        kept = copy.copy(self)
+        object.__setattr__(kept, "pretrained", True)
+        return kept
 
     def for_gradient(self) -> "AbstractModel":
         """Return the same model with kernels that only reverse mode can differentiate.

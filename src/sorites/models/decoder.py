@@ -7,7 +7,7 @@ they predict. Outside, a chain has its batch last; inside, first.
 
 import dataclasses
 import math
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import equinox as eqx
 import jax
@@ -248,7 +248,9 @@ def drawn(spec: DecoderSpec, key: Key[Array, ""], residual: float = 0.0) -> Deco
         "readout": ((width, len(spec.slots), size), width),
     }
     found = draws.normals(list(jax.random.split(key, len(wanted))), [shape for shape, _ in wanted.values()])
-    drawn = {name: each / math.sqrt(fan) for (name, (_, fan)), each in zip(wanted.items(), found, strict=True)}
+    drawn: dict[str, Any] = {
+        name: each / math.sqrt(fan) for (name, (_, fan)), each in zip(wanted.items(), found, strict=True)
+    }
     drawn["position_embedding"] = 0.02 * drawn["position_embedding"]
     return Decoder(
         **drawn,

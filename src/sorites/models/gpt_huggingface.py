@@ -99,7 +99,9 @@ def from_hf(folder: str | Path, task: AbstractTask | None = None) -> GPT:
     shape = eqx.filter_eval_shape(
         lambda: network(architecture, len(tensors["wpe.weight"]), jax.random.key(0), alphabet.vocab)
     )
-    return GPT(_filled(shape, tensors, Path(folder)), jnp.asarray(pad, TYPES[kept]), alphabet, bool(start))
+    return GPT(
+        _filled(shape, tensors, Path(folder)), jnp.asarray(pad, TYPES[kept]), alphabet, bool(start), pretrained=True
+    )
 
 
 def _named(net: Network) -> dict[str, Any]:

@@ -15,25 +15,41 @@ from .base import AbstractProbe
 
 
 def child_masses(
-    model: AbstractModel, children: Int[Array | np.ndarray, "thought child"], chains: Chain | None = None
+    model: AbstractModel, children: Int[Array | np.ndarray, "thought child *batch"], chains: Chain | None = None
 ) -> Float[Array, "thought child"]:
-    """Mean attention of each thought on each of its children, in the layer and head that looks at them most. Where
-    attention does not depend on the input no chains are needed."""
+    """Measure the attention of each thought on its children.
+
+    Args:
+        model: shows its attention.
+        children: positions; -1 for an absent child. They may differ between the chains.
+        chains: a batch; None where attention does not depend on the input.
+
+    Returns:
+        The mean over the chains, in the layer and head with the largest attention on the thought's children; 0 for an
+        absent child.
+    """
     children = jnp.asarray(children)
-    each = [  # layer by layer: head thought child
-        jnp.take_along_axis(
-            layer.mean(axis=-1), jnp.broadcast_to(children[None], (layer.shape[0], *children.shape)), axis=2
-        )
-        for layer in model.attend(chains)  # pyright: ignore
-    ]
-    heads = jnp.concatenate(each)
+    heads = jnp.concatenate([_on_children(layer, children) for layer in model.attend(chains)])  # pyright: ignore
     best = jnp.argmax(heads.sum(axis=-1), axis=0)
     return jnp.take_along_axis(heads, best[None, :, None], axis=0)[0]
 
 
+def _on_children(
+    layer: Float[Array, "head thought position batch"], children: Array
+) -> Float[Array, "head thought child"]:
+    if children.ndim == 2:
+        mean = layer.mean(axis=-1)
+        found = jnp.take_along_axis(mean, jnp.broadcast_to(children[None], (len(mean), *children.shape)), axis=2)
+        return jnp.where(children >= 0, found, 0)
+    wide = jnp.broadcast_to(children[None], (len(layer), *children.shape))
+    return jnp.where(children >= 0, jnp.take_along_axis(layer, wide, axis=2), 0).mean(axis=-1)
+
+
 class ChildMass(AbstractProbe):
-    """Per level, the smallest attention mass that any of its thoughts has on its children together; where attention
-    depends on the input, the mean over the first `count` chains."""
+    """Per level, the smallest attention that any of its thoughts has on its children together, from 0 to 1.
+
+    It is the mean over the first `count` chains. Thoughts without children are left out.
+    """
 
     needs_supervision: ClassVar[bool] = False
     count: int = eqx.field(static=True, default=64)
@@ -41,9 +57,11 @@ class ChildMass(AbstractProbe):
     def __call__(self, model, task, secret, chains, supervisions):
         layout = task.layout
         some = jax.tree.map(lambda leaf: leaf[..., : self.count], chains)
-        mass = child_masses(model, task.children(secret), some).sum(axis=1)
-        counted, levels = task.counted(secret), np.asarray(layout.levels)
-        mass = mass if isinstance(counted, np.ndarray) else jnp.where(counted, mass, jnp.inf)
+        children, levels = task.children(secret, some.tokens), np.asarray(layout.levels)
+        mass, counted = child_masses(model, children, some).sum(axis=1), task.counted(secret)
+        if not isinstance(counted, np.ndarray):
+            exists = counted & jnp.any(children >= 0, axis=tuple(range(1, children.ndim)))
+            mass = jnp.where(exists, mass, jnp.inf)
         return {"child_mass": jnp.stack([mass[levels == level].min() for level in range(1, layout.depth + 1)])}
 
 

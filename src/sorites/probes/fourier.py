@@ -21,7 +21,8 @@ def relied_on(task: AbstractTask, secret) -> Bool[Array, " input"]:
     def follow(back, reached):
         thought = layout.thoughts - 1 - back
         here = reached[layout.inputs + thought]
-        return reached.at[children[thought]].set(reached[children[thought]] | here)
+        at = jnp.where(children[thought] < 0, layout.positions, children[thought])  # beyond the end: dropped
+        return reached.at[at].set(reached[at] | here, mode="drop")
 
     return jax.lax.fori_loop(0, layout.thoughts, follow, start)[: layout.inputs]
 

@@ -16,8 +16,13 @@ MEMBERS = 64  # of a group, which is trained as one ensemble and stored in one f
 
 
 def secrets_of(runs: list[Run], seeds: Sequence[int]) -> Any:
-    """What each member had to find: it follows from run and seed, so it is not stored."""
-    return as_members([secret_of(run.task, seed) for run, seed in zip(runs, seeds, strict=True)])
+    """Return the secrets of the members: they follow from run and seed, so they are not stored."""
+    return as_members(
+        [
+            secret_of(run.task, seed) if run.start is None else run.start.secret
+            for run, seed in zip(runs, seeds, strict=True)
+        ]
+    )
 
 
 def require_alike(runs: list[Run]) -> None:

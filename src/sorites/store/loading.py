@@ -1,22 +1,24 @@
 """Members from their folders: all of one folder in a known structure, or one alone with its task and secret."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int
 
 from ..errors import SpecError
 from ..models import AbstractModel
 from ..tasks import AbstractTask
-from ..training import History
+from ..training import History, Run, Stage, Start, Until
 from .folder import MODEL, SNAPSHOTS, TABLES, TASKS, Damaged, Folder
 from .frames import history_from
 from .gather import Kept, gather
 from .rebuild import rebuild
+from .spec import Description
 from .weights import arrays_from, models_from, structure_from
 
 
@@ -27,6 +29,21 @@ class Loaded(NamedTuple):
     task: AbstractTask
     secret: Any
     history: History  # of this member alone
+    seed: int
+    start: Start  # where a training that continues this one begins
+
+    def continue_with(self, stages: Iterable[Stage], goal: Until | None = None) -> Run:
+        """Return a run that trains this member further.
+
+        Args:
+            stages: what it goes through next. Task and supervision may differ from before.
+            goal: as in `Run`.
+
+        Returns:
+            A run that starts from the member's weights and secret. Trained with the member's `seed`, it takes the next
+            batches of the same data stream.
+        """
+        return Run(self.model, stages, goal, self.start)
 
 
 def load(folder: Folder, structure: Any, snapshots: Sequence[int] = ()) -> Kept:
@@ -52,7 +69,9 @@ def load_member(folders: Sequence[Folder], id: str, seed: int | None, modules: S
         arrays = arrays_from(folder.read(TASKS)) if TASKS in folder.meta["files"] else {}
         task = rebuild(run["stages"][0]["task"], AbstractTask, arrays, modules)
         model = rebuild(run["model"], AbstractModel, {}, modules)
-        kept, secret = load(folder, structure_from(model)), secret_of(task, member["seed"])
+        before = _start(run.get("start"), arrays, modules)
+        secret = secret_of(task, member["seed"]) if before is None else before.secret
+        kept = load(folder, structure_from(model))
     except Damaged as damage:
         raise SpecError(f"{damage}; see `sorites runs check`") from None
     except SpecError:
@@ -64,7 +83,19 @@ def load_member(folders: Sequence[Folder], id: str, seed: int | None, modules: S
             "`sorites runs show`"
         ) from error
     one = jax.tree.map(lambda leaf: leaf[row] if eqx.is_array(leaf) else leaf, kept.models)
-    return Loaded(one, task, secret, gather([(kept, row)]).history)
+    history = gather([(kept, row)]).history
+    start = Start.after(secret, before, history.steps_taken()[0], history.samples[0])
+    return Loaded(one, task, secret, history, member["seed"], start)
+
+
+def _start(
+    description: Description | None, arrays: dict[str, np.ndarray], modules: Sequence[ModuleType]
+) -> Start | None:
+    """Rebuild the start of a run from its fields; a description cannot name classes of the training itself."""
+    if description is None:
+        return None
+    fields = {name: rebuild(description[name], Any, arrays, modules) for name in description if name != "kind"}
+    return Start(**jax.tree.map(jnp.asarray, fields))
 
 
 def secret_of(task: AbstractTask, seed: int) -> Any:
@@ -74,7 +105,7 @@ def secret_of(task: AbstractTask, seed: int) -> Any:
 
 @eqx.filter_jit
 def _drawn(task: AbstractTask, seed: Int[np.ndarray | Array, ""]) -> Any:
-    """As `born` draws it; one program for every seed."""
+    """Draw the secret as `init_member` does; one program for every seed."""
     return task.draw(jax.random.split(jax.random.key(seed), 4)[0])
 
 

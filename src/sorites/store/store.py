@@ -98,7 +98,8 @@ class Store:
 
         members = identities(runs, seeds)
         kept = self._complete(members, each, group, missing, tuple(snapshots))
-        return Trained(kept.history, kept.models, secrets_of(each, seeds), snapshots=kept.snapshots)
+        starts = [run.start for run in each]
+        return Trained(kept.history, kept.models, secrets_of(each, seeds), starts, snapshots=kept.snapshots)
 
     def histories(
         self,
@@ -295,7 +296,7 @@ class Store:
             tables[MODEL] = models_bytes(kept.models)
         if kept.snapshots:
             extra["snapshots"], tables[SNAPSHOTS] = sorted(kept.snapshots), snapshots_bytes(kept.snapshots)
-        if arrays := large_arrays([stage.task for run in distinct(runs) for stage in run.stages]):
+        if arrays := large_arrays([(run.start, [stage.task for stage in run.stages]) for run in distinct(runs)]):
             tables[TASKS] = arrays_bytes(arrays)
         closures = {id(member.code): member.code for member in members}.values()
         code = {name: digest for closure in closures for name, digest in closure.items()}

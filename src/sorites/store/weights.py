@@ -90,7 +90,7 @@ def structure_of(run: Run) -> AbstractModel:
 def structure_from(model: AbstractModel) -> AbstractModel:
     """The same for a model; Python numbers count as arrays, as in an ensemble."""
     model = jax.tree.map(lambda leaf: jnp.asarray(leaf) if eqx.is_array_like(leaf) else leaf, model)
-    return eqx.filter_eval_shape(lambda model, key: model.init(key), model, jax.random.key(0))
+    return eqx.filter_eval_shape(lambda model, key: model.for_member(key), model, jax.random.key(0))
 
 
 def _is_shape(leaf: Any) -> bool:

@@ -105,4 +105,4 @@ def cut(run: Run, steps: int) -> Run:
         left -= here
         if left <= 0:
             break
-    return Run(run.model, stages, run.goal)
+    return Run(run.model, stages, run.goal, run.start)

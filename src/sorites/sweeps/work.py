@@ -87,7 +87,7 @@ def verified(job: Job) -> Job:
 def _first_segments(run: Run) -> Run:
     """As short as it can be: the same compiled programs."""
     stages = [dataclasses.replace(stage, steps=stage.evaluation.every) for stage in run.stages]  # pyright: ignore
-    return Run(run.model, stages, run.goal)
+    return Run(run.model, stages, run.goal, run.start)
 
 
 def out_of_memory(error: BaseException) -> bool:

@@ -74,18 +74,33 @@ class AbstractTask(eqx.Module):
         raise SpecError(f"only some tasks can list their inputs: task={type(self).__name__}; sample instead")
 
     @abc.abstractmethod
-    def children(self, secret: Secret) -> Int[Array, "thought child"]:
-        """The positions that each thought is computed from."""
+    def children(
+        self, secret: Secret, tokens: Num[Array, "position slot *batch"] | None = None
+    ) -> Int[Array, "thought child *each"]:
+        """Return the positions that each thought is computed from.
+
+        Args:
+            secret: of the member.
+            tokens: the chains, for a task whose children depend on the example. Others ignore it.
+
+        Returns:
+            Earlier positions, [thought, child]; -1 where a thought has fewer children than others. With a batch axis
+            last, if they depend on the example.
+        """
 
     @abc.abstractmethod
     def relabel(self, secret: Secret, tokens: Num[Array, "position slot *batch"]) -> Num[Array, "thought slot *batch"]:
         """Each thought from its children as they stand: the identity on the truth, the process-reward
         label on a rollout."""
 
-    def counted(self, secret: Secret) -> Bool[Array | np.ndarray, " thought"]:
-        """Which thoughts there are: all, unless the secret says that the chain is shorter than its layout."""
+    def counted(
+        self, secret: Secret, tokens: Num[Array, "position slot *batch"] | None = None
+    ) -> Bool[Array | np.ndarray, " thought *each"]:
+        """Return which thoughts exist: all, unless a chain is shorter than its layout. Arguments as in `children`."""
         return np.ones(self.layout.thoughts, bool)
 
-    def answer(self, secret: Secret) -> int | Int[Array, ""]:
-        """Which thought is asked for: the last one, unless the secret says that the chain is shorter."""
+    def answer(
+        self, secret: Secret, tokens: Num[Array, "position slot *batch"] | None = None
+    ) -> int | Int[Array, "*each"]:
+        """Return which thought is the answer: the last that exists. Arguments as in `children`."""
         return self.layout.thoughts - 1

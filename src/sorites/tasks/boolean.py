@@ -102,7 +102,7 @@ class Boolean(AbstractTask):
         return secret if self.pairing is None else secret[np.asarray(self.pairing)]
 
     @compiled
-    def children(self, secret: Bits) -> Int[Array, "thought child"]:
+    def children(self, secret: Bits, tokens=None) -> Int[Array, "thought child"]:
         if self.decomposition == "flat":
             return jnp.asarray(self.leaves(secret))[None]
         leaves, thoughts = self.leaves(secret), self.bits + np.arange(self.sparsity - 1)

@@ -74,7 +74,7 @@ class Composition(AbstractTask):
         _, thoughts = jax.lax.scan(step, leaves[0], leaves[1:])
         return Chain(jnp.concatenate([inputs, thoughts])[:, None], self.layout)
 
-    def children(self, secret) -> Int[Array, "thought child"]:
+    def children(self, secret, tokens=None) -> Int[Array, "thought child"]:
         thoughts = self.length + jnp.arange(self.sparsity - 2)
         return jnp.stack([jnp.concatenate([secret[:1], thoughts.astype(secret.dtype)]), secret[1:]], axis=1)
 

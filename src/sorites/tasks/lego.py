@@ -177,7 +177,7 @@ class Lego(AbstractTask):
         mine = jax.random.fold_in(jax.random.wrap_key_data(secret), 3 if held_out else 1)
         return self.chains(self.sentences(jax.vmap(lambda number: jax.random.fold_in(mine, number))(numbers)))
 
-    def children(self, secret) -> Int[Array, "thought child"]:
+    def children(self, secret, tokens=None) -> Int[Array, "thought child"]:
         """Answer i is computed from predicate i and answer i-1."""
         step = jnp.arange(self.length)
         return jnp.stack([step, step + self.length], axis=-1)

@@ -100,7 +100,8 @@ def _judged(task: AbstractTask, secret: Any, inputs: Array, thoughts: Array):
     numbers = jnp.concatenate([inputs, jnp.maximum(thoughts, 0)])
     asked = task.alphabet.numbers(task.relabel(secret, task.alphabet.tokens(numbers)))
     known = jnp.concatenate([jnp.ones_like(inputs[:, 0], bool), readable])
-    based = jnp.all(known[task.children(secret)], axis=1)  # on children that can be read
+    children = task.children(secret)
+    based = jnp.all(known[children] | (children < 0)[..., None], axis=1)  # on children that can be read
     good = jnp.all(thoughts == asked, axis=1) & readable & based
     counted = jnp.asarray(task.counted(secret))
     reward = jnp.sum(jnp.where(good, 1.0, -1.0), axis=0, where=counted[:, None]) / counted.sum()

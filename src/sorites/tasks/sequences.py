@@ -117,10 +117,10 @@ class Sequences(AbstractTask):
         thoughts = count + self.constant if self.room else jnp.ones((), jnp.int32)
         return Secret(steps, mask, thoughts, round_keys(data))
 
-    def counted(self, secret: Secret):
+    def counted(self, secret: Secret, tokens=None):
         return jnp.arange(self.layout.thoughts) < secret.thoughts
 
-    def answer(self, secret: Secret) -> Int[Array, ""]:
+    def answer(self, secret: Secret, tokens=None) -> Int[Array, ""]:
         return secret.thoughts - 1
 
     @compiled
@@ -141,17 +141,15 @@ class Sequences(AbstractTask):
         return self.think(secret, jax.random.bernoulli(key, 0.5, (count, self.bits)).astype(jnp.int32))
 
     @compiled
-    def children(self, secret: Secret) -> Int[Array, "thought child"]:
-        """The bit added and the thought before it; the first thought is a copy. Without a chain, every bit that may be
-        secret: k is data, so the first one stands in for those that are not there."""
+    def children(self, secret: Secret, tokens=None) -> Int[Array, "thought child"]:
+        """The thought before and the bit added. The first thought copies one bit, and a constant has no children.
+        Without a chain, the children are the secret bits."""
         if not self.room:
-            listed = jnp.nonzero(secret.mask, size=self.bits, fill_value=jnp.argmax(secret.mask))[0]
-            return listed[None].astype(jnp.int32)
-        before = jnp.where(
-            jnp.arange(self.room) > 0, self.bits + self.constant + jnp.arange(self.room) - 1, secret.order[0]
-        )
-        found = jnp.stack([before.astype(jnp.int32), secret.order], axis=1)
-        return jnp.concatenate([jnp.zeros((int(self.constant), 2), jnp.int32), found])
+            return jnp.nonzero(secret.mask, size=self.bits, fill_value=-1)[0][None].astype(jnp.int32)
+        number = jnp.arange(self.room, dtype=jnp.int32)
+        before = jnp.where(number > 0, self.bits + self.constant + number - 1, -1)
+        found = jnp.stack([before, secret.order], axis=1)
+        return jnp.concatenate([jnp.full((int(self.constant), 2), -1, jnp.int32), found])
 
     def relabel(self, secret: Secret, tokens):
         if not self.room:

@@ -26,4 +26,5 @@ from .progress import reporting as reporting
 from .stage import Evaluation as Evaluation
 from .stage import Run as Run
 from .stage import Stage as Stage
+from .stage import Start as Start
 from .stage import Until as Until

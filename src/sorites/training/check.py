@@ -1,5 +1,7 @@
 """What a run is refused for, in one sentence, before anything compiles."""
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import numpy as np
@@ -28,6 +30,12 @@ def check(run: Run) -> None:
     for stage in run.stages:
         refusal = _beyond(stage)  # depends on numbers, so it is checked every time
         require(refusal is None, refusal or "")
+    refusal = _redrawn(run.model)
+    require(refusal is None, refusal or "")
+    require(
+        run.start is None or _shapes(run.start.secret) == _secret(run.task),
+        "got a start whose secret has another shape than the task draws; start from a member of the same task",
+    )
     known = structure_of(run)
     if known in _checked:
         return
@@ -46,6 +54,19 @@ def check(run: Run) -> None:
                 f"a goal is something measured: {until and until.metric!r}; use one of {', '.join(metrics[where])}",
             )
     _checked.add(known)
+
+
+def _redrawn(model: AbstractModel) -> str | None:
+    """Refuse weights that every member would silently replace by its own."""
+    if model.pretrained or type(model).init is AbstractModel.init:
+        return None
+    weights = jax.tree.leaves(eqx.filter(model, model.trainable()))
+    if not any(np.asarray(weight).any() for weight in weights):
+        return None
+    return (
+        f"got a {type(model).__name__} with weights, of which each member would draw its own; use "
+        "model.with_weights_kept() to train these, or build the model with zeros"
+    )
 
 
 def _checked_of(stage: Stage) -> tuple:
@@ -86,7 +107,7 @@ def refuses(run: Run, stage: Stage) -> str | None:
 def _prediction(model: AbstractModel, task: AbstractTask) -> AbstractPrediction:
     """The shapes of a new model's prediction of two chains."""
     chains = eqx.filter_eval_shape(lambda: task.sample(task.draw(jax.random.key(0)), jax.random.key(1), 2))
-    return eqx.filter_eval_shape(lambda chains: model.init(jax.random.key(2)).predict_batch(chains), chains)
+    return eqx.filter_eval_shape(lambda chains: model.for_member(jax.random.key(2)).predict_batch(chains), chains)
 
 
 @cached_by_structure
@@ -98,7 +119,7 @@ def _unread(model: AbstractModel, task: AbstractTask) -> str | None:
         secret = task.draw(jax.random.key(0))
         chains = task.sample(secret, jax.random.key(1), 2)
         labels = task.relabel(secret, chains.tokens)
-        return {"sample": chains.tokens, "relabel": labels, "children": task.children(secret)[:, :1]}
+        return {"sample": chains.tokens, "relabel": labels, "children": task.children(secret, chains.tokens)[:, :1]}
 
     asked = (layout.thoughts, layout.slots, 2)
     found = eqx.filter_eval_shape(made)
@@ -119,7 +140,7 @@ def _unread(model: AbstractModel, task: AbstractTask) -> str | None:
     if isinstance(model, Positional):
         children = np.asarray(jax.jit(lambda: task.children(task.draw(jax.random.key(0))))())  # one program, not ten
         allowed = np.asarray(model.mask(layout))[layout.inputs :]
-        if not np.take_along_axis(allowed, children, axis=1).all():
+        if not (np.take_along_axis(allowed, children, axis=1) | (children < 0)).all():
             return "a thought sees what it is computed from: the mask hides its children; use another mask"
     return None
 
@@ -173,6 +194,10 @@ def _beyond(stage: Stage) -> str | None:
 
 
 def _secret(task: AbstractTask) -> tuple:
-    """The shape of what a member has to find."""
-    leaves, structure = jax.tree.flatten(eqx.filter_eval_shape(lambda: task.draw(jax.random.key(0))))
-    return structure, *((leaf.shape, leaf.dtype) for leaf in leaves)
+    """The shapes of the secrets that the task draws."""
+    return _shapes(eqx.filter_eval_shape(lambda: task.draw(jax.random.key(0))))
+
+
+def _shapes(secret: Any) -> tuple:
+    leaves, structure = jax.tree.flatten(secret)
+    return structure, *((np.shape(leaf), leaf.dtype) for leaf in leaves)

@@ -7,7 +7,7 @@ seed alone; how members share the device (`strategies.py`) changes only rounding
 import dataclasses
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import equinox as eqx
 import numpy as np
@@ -28,7 +28,7 @@ from .progress import Listener, Progress, listener_or
 from .records import history_of
 from .segments import Call, run_segments
 from .snapshots import finish_snapshots, lengths_of, snapshots_of
-from .stage import Run, Stage
+from .stage import Run, Stage, Start, Until
 from .state import EnsembleState
 from .strategies import STRATEGIES, choose_strategy, spread_over
 from .trees import stacked, take, to_device
@@ -43,6 +43,7 @@ class Trained:
     history: History
     models: AbstractModel
     secrets: object
+    starts: Sequence[Start | None]  # of the members' runs
     chains_per_second: float = math.nan  # chains per second over all members, without compilation
     snapshots: dict[int, AbstractModel] = dataclasses.field(default_factory=dict)  # models at the steps of `snapshots`
 
@@ -53,6 +54,25 @@ class Trained:
     def secret(self, index: int):
         """Return the secret of one member."""
         return take(self.secrets, index)
+
+    def start(self, index: int) -> Start:
+        """Return where a training that continues this member begins: its secret, and new batches."""
+        steps, samples = self.history.steps_taken()[index], self.history.samples[index]
+        return Start.after(self.secret(index), self.starts[index], steps, samples)
+
+    def continue_with(self, index: int, stages: Iterable[Stage], goal: Until | None = None) -> Run:
+        """Return a run that trains one member further.
+
+        Args:
+            index: which member.
+            stages: what it goes through next. Task and supervision may differ from before.
+            goal: as in `Run`.
+
+        Returns:
+            A run that starts from the member's weights and secret. Trained with the member's seed, it takes the next
+            batches of the same data stream.
+        """
+        return Run(self.model(index), stages, goal, self.start(index))
 
 
 def train(
@@ -110,7 +130,8 @@ def train(
             break
         state = _next_stage(run, state)
     history = history_of(seeds, state.records, state.members, state.samples, clock.out)
-    return Trained(history, state.members.model, state.members.secret, clock.pace, state.snapshots)
+    starts = [each.start for each in runs]
+    return Trained(history, state.members.model, state.members.secret, starts, clock.pace, state.snapshots)
 
 
 def train_members(plan_and_call: tuple[Plan, Call], members: Member, room: int, strategy: str):

@@ -50,6 +50,18 @@ class History:
         """The last measurement that every member made in a stage."""
         return _final(self._metric(metric)[:, self.stage == stage])
 
+    def steps_taken(self) -> np.ndarray:
+        """Return the training steps of each member, [member]; a member that leaves a stage early skips the rest."""
+        measured = np.zeros((len(self.seeds), len(self.step)), bool)
+        for values in self.metrics.values():
+            measured |= ~np.isnan(values.reshape(*measured.shape, -1)).all(axis=-1)
+        total = np.zeros(len(self.seeds), np.int64)
+        for stage in np.unique(self.stage):
+            here = self.stage == stage
+            last = np.where(measured[:, here], self.step[here], self.step[here][0]).max(axis=1)
+            total += last - self.step[here][0]
+        return total
+
     def frame(self) -> "polars.DataFrame":
         """One row per member and evaluation; a metric over levels becomes columns `name.1`, `name.2`, ..."""
         import polars as pl

@@ -18,7 +18,7 @@ from .structure import cached_by_structure
 
 
 class Member(eqx.Module):
-    key: Key[Array, ""]  # step s draws from fold_in(key, s)
+    key: Key[Array, ""]  # step s draws from fold_in(key, first_step + s)
     test: Key[Array, ""]  # held-out chains
     secret: Any
     model: AbstractModel
@@ -26,7 +26,8 @@ class Member(eqx.Module):
     state: Any  # of the optimizer
     step: Int[Array, ""]
     stage_start: Int[Array, ""]  # the step at which the stage began
-    samples_drawn: UInt32[Array, ""]  # chains consumed
+    first_step: Int[Array, ""] | None  # steps of an earlier training that this one continues
+    samples_drawn: UInt32[Array, ""]  # chains consumed, also in that earlier training
     solved_at: Int[Array, ""]  # first evaluated step at which the goal was reached; -1: never
     left: Bool[Array, ""]  # has reached the stage's `until` or its last step
     diverged: Bool[Array, ""]
@@ -35,17 +36,18 @@ class Member(eqx.Module):
 def init_member(run: Run, seed: Int[Array, ""]) -> Member:
     """Draw the member of that seed, before its first stage."""
     secret, model, train, test = jax.random.split(jax.random.key(seed), 4)
-    zero = jnp.zeros((), jnp.int32)
+    zero, start = jnp.zeros((), jnp.int32), run.start
     return Member(
         key=train,
         test=test,
-        secret=run.task.draw(secret),
-        model=run.model.init(model),
+        secret=run.task.draw(secret) if start is None else start.secret,
+        model=run.model.for_member(model),
         teacher=None,
         state=None,
         step=zero,
         stage_start=zero,
-        samples_drawn=zero.astype(jnp.uint32),
+        first_step=None if start is None else jnp.asarray(start.steps),
+        samples_drawn=zero.astype(jnp.uint32) if start is None else jnp.asarray(start.samples),
         solved_at=zero - 1,
         left=zero > 0,
         diverged=zero > 0,
@@ -81,7 +83,8 @@ def make_pool(stage: Stage, member: Member) -> Any:
 
 def train_step(stage: Stage, member: Member, pool: Any) -> tuple[Member, Float[Array, ""]]:
     """Train on one batch; return the member and the loss before the update."""
-    key = jax.random.fold_in(member.key, member.step)
+    number = member.step if member.first_step is None else member.first_step + member.step
+    key = jax.random.fold_in(member.key, number)
     draw = Draw(member.secret, pool, member.samples_drawn, key, member.teacher)
     if stage.reuse == 1:
         loss_function = stage.loss_function(member.secret)

@@ -4,12 +4,13 @@ import dataclasses
 import functools
 import operator
 from collections.abc import Iterable
+from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, Key
+from jaxtyping import Array, Bool, Float, Int, Key, UInt32
 
 from ..errors import require
 from ..fields import numbers
@@ -66,6 +67,10 @@ def _require_until(name: str, value) -> None:
 
 def _steps(value) -> Array | np.ndarray:
     return value if isinstance(value, jax.Array) else np.asarray(value, np.int32)
+
+
+def _samples(value) -> Array | np.ndarray:
+    return value if isinstance(value, jax.Array) else np.asarray(value, np.uint32)
 
 
 PARTS: dict[str, type] = {
@@ -137,19 +142,52 @@ class Stage(eqx.Module):
         return loss
 
 
+class Start(eqx.Module):
+    """Where a training continues an earlier one: the same secret, and new batches.
+
+    Args:
+        secret: of the task.
+        steps: training steps taken before.
+        samples: chains consumed before; a source that numbers its inputs takes the next ones.
+    """
+
+    secret: Any
+    steps: Int[Array | np.ndarray, ""] = eqx.field(converter=_steps, default=0)
+    samples: UInt32[Array | np.ndarray, ""] = eqx.field(converter=_samples, default=0)
+
+    @classmethod
+    def after(cls, secret: Any, before: "Start | None", steps: int, samples: int) -> "Start":
+        """Return the start of a training that follows one with so many steps and samples, itself begun at `before`."""
+        if before is None:
+            return cls(secret, steps, samples)  # pyright: ignore
+        return cls(secret, np.asarray(before.steps) + steps, np.asarray(before.samples) + np.uint32(samples))
+
+
 class Run(eqx.Module):
-    """One training, up to its seed: the model as it starts, the stages it goes through, and its goal.
+    """One training, up to its seed.
 
     A member is solved when it first reaches the goal; by default when every answer of its first `Outcome` is right.
-    Stages may differ in task if their secrets have one shape and the model reads them all.
+    The goal does not end the training: `until_goal` and a stage's `until` do.
+
+    Args:
+        model: what learns. Each member draws its own weights, unless the model is pretrained: a trained, loaded or
+            imported model keeps the weights that it has.
+        stages: what the members go through. Stages may differ in task if their secrets have one shape and the model
+            reads them all.
+        goal: a metric and the value that it must reach.
+        start: the secret and the position in the data stream of an earlier training; by default each member draws its
+            secret from its seed. `Trained.continue_with` and `Loaded.continue_with` fill it in.
     """
 
     model: AbstractModel
     stages: tuple[Stage, ...]
     goal: Until | None
+    start: Start | None = None
 
-    def __init__(self, model: AbstractModel, stages: Iterable[Stage], goal: Until | None = None):
-        self.model, self.stages = model, tuple(stages)
+    def __init__(
+        self, model: AbstractModel, stages: Iterable[Stage], goal: Until | None = None, start: Start | None = None
+    ):
+        self.model, self.stages, self.start = model, tuple(stages), start
         require(len(self.stages) > 0, "a run needs at least one stage: stages=(); give it one")
         _require_until("goal", goal)
         outcomes = [probe for probe in self.stages[0].evaluation.probes if isinstance(probe, Outcome)]
@@ -180,4 +218,4 @@ class Run(eqx.Module):
         last = self.stages[-1]
         if self.goal is None or last.until is not None:
             return self
-        return Run(self.model, (*self.stages[:-1], dataclasses.replace(last, until=self.goal)), self.goal)
+        return Run(self.model, (*self.stages[:-1], dataclasses.replace(last, until=self.goal)), self.goal, self.start)
