@@ -20,7 +20,7 @@ from sorites.training import Adam, AdamW, Evaluation, Run, Stage
 from sorites.training.member import init_member, make_pool, start_stage
 
 
-@pytest.mark.parametrize(("rule", "theirs"), [(Adam, optax.adam), (AdamW, optax.adamw)])
+@pytest.mark.parametrize(("optimizer", "theirs"), [(Adam, optax.adam), (AdamW, optax.adamw)])
 def test_the_moments_of_adam(optimizer, theirs):
     """Over ten steps of changing gradients: the first step shows neither momentum."""
     made = optimizer(0.1, decay=1e-4) if optimizer is AdamW else optimizer(0.1)

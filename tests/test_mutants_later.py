@@ -53,7 +53,7 @@ def test_the_time_of_plain_descent_along_its_own_path():
     action, theory = action_named("C6"), Theory(20, 2.0)
     with jax.enable_x64(True):
         features, source = theory.features(action), two_steps(action, 1)
-        path = train_routing(features, uniform(), source, (1, 2), 20, 50, 0.02, optimizer="plain")
+        path = train_routing(features, uniform(), source, (1, 2), 20, 50, 0.02, rule="plain")
         times = np.asarray(plain_time(features, path, source.batch, (1, 2), 20))
     np.testing.assert_allclose(times, 0.02 * np.arange(len(times)), rtol=1e-2)
 
@@ -77,7 +77,7 @@ def test_a_smoothed_relu_is_the_integral_of_its_slope(version):
     relu = SReLU(4, 0.5, version, leak=0.1, ceiling=2.0)
     with jax.enable_x64(True):
         x = jnp.linspace(-3.0, 3.0, 60_001)
-        value, slope = np.asarray(relu(x)), np.asarray(relu.slope(x))
+        value, slope = np.asarray(relu(x)), np.asarray(relu.derivative(x))
     summed = np.concatenate([[0.0], np.cumsum((slope[1:] + slope[:-1]) / 2) * 1e-4])
     np.testing.assert_allclose(value - value[0], summed, atol=2e-4)
 
@@ -163,7 +163,7 @@ def test_numbers_of_inputs_leave_the_last_bit_to_what_is_held_out():
 
 def test_slopes_are_taken_from_the_left_at_the_joints():
     relu = SReLU(4, 0.5, "modified", leak=0.1, ceiling=2.0)
-    np.testing.assert_allclose(relu.slope(jnp.asarray([2.0, 0.5, 0.0, -0.1, -2.0])), [1.0, 1.0, 0.0, -0.1, 0.0])
+    np.testing.assert_allclose(relu.derivative(jnp.asarray([2.0, 0.5, 0.0, -0.1, -2.0])), [1.0, 1.0, 0.0, -0.1, 0.0])
 
 
 def test_sixty_five_members_lie_in_two_folders(tmp_path):

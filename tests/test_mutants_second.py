@@ -19,7 +19,7 @@ from sorites.supervision import Sampled, teacher_forcing
 from sorites.tasks import Parity
 from sorites.tasks.actions import Action
 from sorites.theory.products import correlation_bound
-from sorites.training import GD, Evaluation, Run, Stage, price, train
+from sorites.training import GD, Evaluation, Run, Stage, cost, train
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def test_a_member_may_be_solved_before_the_first_step(two_stages):
 def test_steps_are_counted_by_their_own_stage(two_stages):
     run, history = two_stages
     never = dataclasses.replace(history, solved_at=np.full(3, -1))
-    assert price.spent(run, never).tolist() == [[4, 4]] * 3
+    assert cost.spent(run, never).tolist() == [[4, 4]] * 3
 
 
 @pytest.mark.parametrize(("limit", "value"), [("MOST", 4), ("BYTES", 2)])
@@ -65,4 +65,4 @@ def test_bound_of_lemma_5():
 
 def test_products_of_a_program_are_added():
     program = jax.make_jaxpr(lambda a, b: (a @ b) @ b)(jnp.zeros((3, 5)), jnp.zeros((5, 5)))
-    assert price.products(program.jaxpr) == 2 * 2 * 3 * 5 * 5
+    assert cost.products(program.jaxpr) == 2 * 2 * 3 * 5 * 5

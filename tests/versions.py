@@ -25,7 +25,7 @@ COVERS = {  # what a release of jax, equinox, optax or scipy has broken elsewher
     "links and masks": ("tests/models/test_links.py", "tests/models/test_masks.py"),
     "a model against its literal twin": ("tests/models/test_twins.py::test_open_gates_shut_as_prescribed_are_gated",),
     "rules, and a trained ensemble": (
-        "tests/training/test_rules.py",
+        "tests/training/test_optimizers.py",
         "tests/training/test_ensemble.py::test_the_shape_of_a_history",
     ),
     "specs and their hashes": ("tests/store/test_spec.py",),

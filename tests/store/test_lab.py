@@ -184,7 +184,7 @@ def test_a_training_killed_twice_ends_as_if_it_had_not_been(tmp_path, which):
     def weights(root):
         store = Store(tmp_path / root)
         (folder,) = store.folders()
-        return folder.predict("model.safetensors"), folder.predict("history.parquet")
+        return folder.read("model.safetensors"), folder.read("history.parquet")
 
     subprocess.run(words("whole"), check=True, env={**os.environ})
     for _ in range(2):

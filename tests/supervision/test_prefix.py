@@ -81,7 +81,7 @@ class TestChoose:
         said = ClassLogits(jnp.array([[[0.0, 50.0, 0.0]], [[50.0, 0.0, 0.0]]]))
         for how in ("greedy", "sampled"):
             assert said.choose(how, jax.random.key(0)).ravel().tolist() == [1, 0]
-        with pytest.raises(SpecError, match=r"soft thoughts need signs: Classes; use greedy"):
+        with pytest.raises(SpecError, match=r"soft thoughts need signs: ClassLogits; use greedy"):
             said.choose("soft", jax.random.key(0))
 
 

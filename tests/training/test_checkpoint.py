@@ -161,7 +161,7 @@ def test_weights_on_the_way(run):
     assert equal(trained.model(1, 4), jax.tree.map(lambda leaf: leaf[1], trained.snapshots[4]))
     part = Run(run.model, run.stages[:1])
     assert equal(train(part, [0, 1]).models, trained.snapshots[4])
-    with pytest.raises(SpecError, match="keep=3, every=2; use 2 or 4"):
+    with pytest.raises(SpecError, match="snapshots=3, every=2; use 2 or 4"):
         train(run, [0], snapshots=(3,))
     with pytest.raises(SpecError, match="within the run"):
         train(run, [0], snapshots=(100,))

@@ -87,7 +87,7 @@ def test_three_updates_of_the_gpt(name):
     optimizer = Decay(Adam(1e-2), 10)
     optimizer = Clip(optimizer, case["clip"]) if "clip" in case else optimizer
     source = Passes(32, case["size"]) if "size" in case else OnePass(32)
-    taught = dataclasses.replace(teacher_forcing(task.layout, CrossEntropy()), share=True)
+    taught = dataclasses.replace(teacher_forcing(task.layout, CrossEntropy()), normalised=True)
     stage = Stage(task, (taught,), source, optimizer, 10, Evaluation(10))
     member = init_member(Run(model, [stage]), jnp.asarray(7))
     np.testing.assert_array_equal(member.secret.mask, stored["mask"])  # old seeds keep their secrets and weights
@@ -125,7 +125,7 @@ def test_members_of_different_sparsity_in_one_program():
     probes = (Loss(), Outcome("forced"), HeadEntropy(16))
     runs = []
     for task in tasks:
-        taught = dataclasses.replace(teacher_forcing(task.layout, CrossEntropy()), share=True)
+        taught = dataclasses.replace(teacher_forcing(task.layout, CrossEntropy()), normalised=True)
         evaluation = Evaluation(4, 64, probes, numbered=True)
         stage = Stage(task, (taught,), OnePass(32), Decay(Adam(1e-2), 40), 40, evaluation)
         runs.append(Run(gpt(task, 1, 4, 16, 32, spread=0.1), [stage]))
@@ -235,8 +235,8 @@ def histories():
     yield "RS/mixed", Experiment(method="sft", forcing=0.5, loss="logistic", **few).run(), [0, 1]
     yield "RS/blocks", Experiment(block=64, **few).run(), [0, 1]
     yield "RS/and-serial", Experiment(gate="and", decomposition="serial", **few).run(), [0, 1]
-    yield "RS/noise", Experiment(noise=0.1, optimizer="adam", rate=0.1, **few).run(), [0, 1]
-    exponential = Experiment(method="sft", loss="exponential", optimizer="gd", freeze="magnitude", **few)
+    yield "RS/noise", Experiment(noise=0.1, rule="adam", rate=0.1, **few).run(), [0, 1]
+    exponential = Experiment(method="sft", loss="exponential", rule="gd", freeze="magnitude", **few)
     yield "RS/exponential-gd", exponential.run(), [0, 1]
 
 

@@ -113,7 +113,7 @@ def test_a_teacher_writes_labels_for_longer_sentences(trained):
 
     plain, noisy, strict = pool(), pool(noise=1.0), pool(confidence=0.9)
     assert plain.tokens.shape == (11, 5, 30)
-    assert plain.generate_and_predict
+    assert plain.own
     np.testing.assert_array_equal(plain.tokens[:6], noisy.tokens[:6])
     changed = np.asarray(noisy.tokens[6:, 4] != plain.tokens[6:, 4])
     values = np.asarray(plain.tokens[6:, 4]) >= task.vocabulary.first_value  # a young teacher may write other words

@@ -65,20 +65,20 @@ def test_the_battery_covers_the_registry():
     assert {type(optimizer) for optimizer in PLAIN} == set(OPTIMIZERS.values())
 
 
-@pytest.mark.parametrize(("rule", "formula"), RULED, ids=[name(optimizer) for optimizer, _ in RULED])
+@pytest.mark.parametrize(("optimizer", "formula"), RULED, ids=[name(optimizer) for optimizer, _ in RULED])
 def test_one_step_by_hand(optimizer, formula):
     update = first_update(optimizer, PARAMS, GRADIENT)
     for part in W:
         np.testing.assert_allclose(getattr(update, part), formula(W[part], G[part]), atol=2e-5)
 
 
-@pytest.mark.parametrize("rule", [*PLAIN, *(Frozen(optimizer, ("gates",)) for optimizer in PLAIN)], ids=name)
+@pytest.mark.parametrize("optimizer", [*PLAIN, *(Frozen(optimizer, ("gates",)) for optimizer in PLAIN)], ids=name)
 def test_zero_gradient_moves_nothing(optimizer):
     for leaf in jax.tree.leaves(first_update(optimizer, PARAMS, jax.tree.map(jnp.zeros_like, GRADIENT))):
         assert not leaf.any()
 
 
-@pytest.mark.parametrize("rule", PLAIN, ids=name)
+@pytest.mark.parametrize("optimizer", PLAIN, ids=name)
 def test_quantised_weights_are_integers_and_stay_on_zero_gradient(optimizer):
     moved = eqx.apply_updates(PARAMS, first_update(Quantised(optimizer), PARAMS, GRADIENT))
     for leaf in jax.tree.leaves(moved):
@@ -96,7 +96,7 @@ def test_halves_round_up():
         assert (moved.gates == end).all()
 
 
-@pytest.mark.parametrize("rule", [*PLAIN, AdamW(RATE, decay=0.1), Quantised(GD(RATE))], ids=name)
+@pytest.mark.parametrize("optimizer", [*PLAIN, AdamW(RATE, decay=0.1), Quantised(GD(RATE))], ids=name)
 def test_frozen_parts_stand_still_and_the_others_move_as_if_alone(optimizer):
     update = first_update(Frozen(optimizer, ("gates",)), PARAMS, GRADIENT)
     assert not update.gates.any()

@@ -5,6 +5,8 @@ import copy
 import dataclasses
 import itertools
 import math
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import equinox as eqx
@@ -47,6 +49,7 @@ class AbstractModel(eqx.Module):
         causal: whether no thought can see a later position, shown or not.
         probabilistic: whether its predictions are probabilities, which sampled thoughts need.
         sees_itself: whether a thought may read itself or a later thought; by default none does.
+        unchecked: checks of `training/contracts.py` that a class switches off, each with a reason. The store keeps it.
         generates_soft: whether it has `generate_soft`, which generates a whole soft chain.
     """
 
@@ -56,6 +59,7 @@ class AbstractModel(eqx.Module):
     probabilistic: ClassVar[bool] = True
     sees_itself: ClassVar[bool] = False
     generates_soft: ClassVar[bool] = False
+    unchecked: ClassVar[Mapping[str, str]] = MappingProxyType({})
 
     def refuses(self, layout: Layout, alphabet: Alphabet) -> str | None:
         """A sentence, where this model cannot read such chains."""

@@ -84,7 +84,7 @@ def load_member(folders: Sequence[Folder], id: str, seed: int | None, modules: S
         ) from error
     one = jax.tree.map(lambda leaf: leaf[row] if eqx.is_array(leaf) else leaf, kept.models)
     history = gather([(kept, row)]).history
-    start = Start.after(secret, before, history.steps_taken()[0], history.samples[0])
+    start = Start.after(secret, before, int(history.steps_taken()[0]), int(history.samples[0]))
     return Loaded(one, task, secret, history, member["seed"], start)
 
 

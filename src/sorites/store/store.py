@@ -15,6 +15,7 @@ import numpy as np
 from ..errors import require
 from ..runtime.devices import LARGE, LARGE_MEMBERS
 from ..training import Checkpoint, History, Progress, Run, Trained, train
+from ..training.contracts import unchecked
 from .folder import (
     ARRAYS,
     MODEL,
@@ -300,7 +301,9 @@ class Store:
             tables[TASKS] = arrays_bytes(arrays)
         closures = {id(member.code): member.code for member in members}.values()
         code = {name: digest for closure in closures for name, digest in closure.items()}
-        meta = {**provenance(seconds), "code": code, **extra}
+        tasks = [stage.task for run in distinct(runs) for stage in run.stages]
+        skipped = unchecked(*[run.model for run in distinct(runs)], *tasks)
+        meta = {**provenance(seconds), "code": code, **extra, **({"unchecked": skipped} if skipped else {})}
         aside = write_aside(self.root, spec_record(members), meta, tables)
         sound = [folder for folder in self.folders() if folder.holds(list(kept.snapshots), weights)]
         if {each for folder in sound for each in folder.ids} >= set(ids):

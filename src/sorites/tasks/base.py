@@ -2,7 +2,9 @@
 
 import abc
 import functools
-from typing import Any
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 import equinox as eqx
 import numpy as np
@@ -29,7 +31,13 @@ def compiled(method: Any) -> Any:
 
 class AbstractTask(eqx.Module):
     """Sizes are static; what members of one ensemble may differ in (a sparsity, a table) can be an array. The secret is
-    drawn once per member."""
+    drawn once per member.
+
+    Attributes:
+        unchecked: checks of `training/contracts.py` that a class switches off, each with a reason. The store keeps it.
+    """
+
+    unchecked: ClassVar[Mapping[str, str]] = MappingProxyType({})
 
     @property
     @abc.abstractmethod

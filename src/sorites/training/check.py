@@ -12,6 +12,7 @@ from ..probes import Loss
 from ..runtime.devices import on_processor
 from ..supervision import Clipped, CrossEntropy, OwnPrefix, PolicyGradient
 from ..tasks import AbstractTask
+from .contracts import check_contracts
 from .member import member_shapes
 from .plan import plans
 from .segments import measure
@@ -42,6 +43,7 @@ def check(run: Run) -> None:
     for stage in {structure_of(_checked_of(stage)): stage for stage in run.stages}.values():
         refusal = refuses(run, stage)
         require(refusal is None, refusal or "")
+        check_contracts(run.model, stage.task)
     zero, member, metrics = jax.ShapeDtypeStruct((), np.int32), member_shapes(run), {}
     for stage, (plan, _) in zip(run.stages, plans(run), strict=True):
         where = structure_of((stage.task, stage.evaluation))

@@ -58,7 +58,7 @@ class Trained:
     def start(self, index: int) -> Start:
         """Return where a training that continues this member begins: its secret, and new batches."""
         steps, samples = self.history.steps_taken()[index], self.history.samples[index]
-        return Start.after(self.secret(index), self.starts[index], steps, samples)
+        return Start.after(self.secret(index), self.starts[index], int(steps), int(samples))
 
     def continue_with(self, index: int, stages: Iterable[Stage], goal: Until | None = None) -> Run:
         """Return a run that trains one member further.

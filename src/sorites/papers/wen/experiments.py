@@ -69,7 +69,7 @@ class Net:
             probes, goal = (Enough(threshold),), Until("forced.enough")  # pyright: ignore
         stage = Stage(
             task,
-            (dataclasses.replace(teacher_forcing(task.layout, CrossEntropy()), share=True),),
+            (dataclasses.replace(teacher_forcing(task.layout, CrossEntropy()), normalised=True),),
             Passes(self.batch, size) if size else OnePass(self.batch),  # pyright: ignore
             rule,
             -(-steps // self.every) * self.every,  # pyright: ignore  # whole evaluations; beyond the budget the rate is zero
