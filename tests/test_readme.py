@@ -61,7 +61,8 @@ def test_links_lead_somewhere():
 
 def test_there_is_an_example_of_each_kind():
     assert [path.stem for path in EXAMPLES] == [
-        f"new_{kind}" for kind in ("class_task", "curriculum", "gate", "mask", "model", "probe", "reward", "task")
+        f"new_{kind}"
+        for kind in ("class_task", "curriculum", "gate", "mask", "model", "prefix", "probe", "reward", "task")
     ]
 
 

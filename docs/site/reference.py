@@ -11,8 +11,8 @@ import sorites
 EXAMPLES = Path(__file__).parent / "examples"
 PAGES = {  # page: its title and the folders whose names it shows
     "tasks": ("Tasks", ("tasks", "errors")),
-    "models": ("Models and what they say", ("models", "models.")),  # a module of models has its maker's name
-    "supervision": ("Supervision, sources and signals", ("supervision",)),
+    "models": ("Models and predictions", ("models", "models.")),  # a module of models has its maker's name
+    "supervision": ("Supervision, sources and objectives", ("supervision",)),
     "probes": ("Probes", ("probes",)),
     "training": ("Training", ("training", "training.cells")),
     "store": ("The store", ("store",)),

@@ -15,9 +15,10 @@ _HOMES = {
     **{f"models.{name}": name for name in ("decoder", "gated", "gpt", "open_gates", "perceptron", "positional")},
     **{f"models.{name}": name for name in ("reader", "sparse")},
     "models.gpt_huggingface": "from_hf to_hf",
-    "supervision": "AbstractObjective AbstractSource Clipped CrossEntropy ExactReward ExpectedReward Hinge "
-    "LabelsFromPrefix OnePass OwnPrefix Passes PolicyGradient Pooled Repeated Rewritten Sampled Squared Supervision "
-    "TrueLabels TruePrefix credit direct outcome_reward process_reward self_generated teacher_forcing weighted without",
+    "supervision": "AbstractLabels AbstractObjective AbstractPrefix AbstractSource Clipped CrossEntropy ExactReward "
+    "ExpectedReward Hinge LabelsFromPrefix OnePass OwnPrefix Passes PolicyGradient Pooled PrefixOutput Repeated "
+    "Rewritten Sampled Squared Supervision TrueLabels TruePrefix credit direct outcome_reward process_reward "
+    "self_generated teacher_forcing weighted without",
     "probes": "AbstractProbe ChildMass Enough Entropy HeadEntropy Loss OnTask Outcome Reward",
     "training": "CURRICULA GD AbstractOptimizer Adam AdamW Clip Decay Evaluation History Lab Quantised Run Sign Stage "
     "Start Trained Until linear_icot log_icot stages train",

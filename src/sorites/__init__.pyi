@@ -111,3 +111,7 @@ from .training import train as train
 from .training.cells import run_named as run_named
 
 __version__: str
+from .supervision import AbstractLabels as AbstractLabels
+from .supervision import AbstractPrefix as AbstractPrefix
+from .supervision import PrefixOutput as PrefixOutput
+from .training import Start as Start

@@ -5,7 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from sorites.models import ClassLogits
+from sorites.errors import SpecError
+from sorites.models import ClassLogits, SignLogits, SignMeans
 from sorites.models.prediction import NEVER, SlotLogits
 from sorites.supervision import CrossEntropy
 from sorites.theory.precision import in_float64
@@ -61,3 +62,50 @@ def test_both_have_the_same_slopes():
     )
     np.testing.assert_allclose(ours, theirs, atol=1e-14)
     assert np.abs(ours).max() > 0.01
+
+
+def signs(seed, kind):
+    margin = 3 * jax.random.normal(jax.random.key(seed), (3, 1, 4), jnp.float64)
+    return SignLogits(margin) if kind == "logits" else SignMeans(jnp.tanh(margin / 2))
+
+
+def classes(seed, shape=(4,)):
+    return both(jax.random.normal(jax.random.key(seed), (*shape, 3, len(SLOTS), VOCAB), jnp.float64))
+
+
+PAIRS = {
+    "means": lambda: (signs(0, "means"), signs(1, "means")),
+    "logits": lambda: (signs(0, "logits"), signs(1, "logits")),
+    "means of logits": lambda: (signs(0, "means"), signs(1, "logits")),
+    "logits of means": lambda: (signs(0, "logits"), signs(1, "means")),
+    "classes": lambda: (classes(0)[1], classes(1)[1]),
+    "slots": lambda: (classes(0)[0], classes(1)[0]),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+@in_float64
+def test_the_divergence_is_the_sum_over_tokens(name):
+    own, other = PAIRS[name]()
+    vocab = (1, -1) if name in list(PAIRS)[:4] else range(VOCAB)
+    total = 0.0
+    for token in vocab:
+        tokens = jnp.full(own.entropy().shape, token)
+        log, theirs = np.asarray(own.log_prob(tokens)), np.asarray(other.log_prob(tokens))
+        total = total + np.where(log > NEVER / 2, np.exp(log) * (log - theirs), 0.0)
+    np.testing.assert_allclose(own.kl(other), total, rtol=1e-9, atol=1e-12)
+    assert (np.asarray(own.kl(other)) >= 0).all()
+    np.testing.assert_allclose(own.kl(own), 0.0, atol=1e-12)
+
+
+@in_float64
+def test_the_divergence_has_the_gradient_of_its_formula():
+    """d KL(p || q) / d margin of q is q - p."""
+    own, other = signs(0, "logits"), signs(1, "logits")
+    gradient = jax.grad(lambda margin: own.kl(SignLogits(margin)).sum())(other.margin)
+    np.testing.assert_allclose(gradient, jax.nn.sigmoid(other.margin) - jax.nn.sigmoid(own.margin), rtol=1e-9)
+
+
+def test_predictions_over_other_alphabets_have_no_divergence():
+    with pytest.raises(SpecError, match=r"got SignMeans.kl of a ClassLogits"):
+        SignMeans(jnp.zeros((3, 1))).kl(ClassLogits(jnp.zeros((3, 1, 2))))

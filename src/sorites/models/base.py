@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Key, Num
 
 from ..errors import SpecError
+from ..fields import make_plain_fields_static
 from ..tasks import Alphabet, Chain, Layout
 from .prediction import AbstractPrediction
 
@@ -60,6 +61,10 @@ class AbstractModel(eqx.Module):
     sees_itself: ClassVar[bool] = False
     generates_soft: ClassVar[bool] = False
     unchecked: ClassVar[Mapping[str, str]] = MappingProxyType({})
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        make_plain_fields_static(cls)
 
     def refuses(self, layout: Layout, alphabet: Alphabet) -> str | None:
         """A sentence, where this model cannot read such chains."""

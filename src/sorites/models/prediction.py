@@ -54,6 +54,17 @@ class AbstractPrediction(eqx.Module):
         """Of each token, in nats."""
 
     @abc.abstractmethod
+    def kl(self, other: "AbstractPrediction") -> Means:
+        """Return the Kullback-Leibler divergence KL(self || other) of each token, in nats.
+
+        Args:
+            other: a prediction of the same thoughts, over the same alphabet.
+
+        Returns:
+            [thought, slot, batch]; infinite where `other` excludes a token that `self` allows.
+        """
+
+    @abc.abstractmethod
     def agreement(self, tokens: Tokens, labels: Tokens) -> Means:
         """The reward of these tokens: +1 right, -1 wrong."""
 
@@ -69,6 +80,10 @@ class AbstractPrediction(eqx.Module):
     def right(self, labels: Tokens) -> Bool[Array, "thought slot *batch"]:
         """Whether the label is the likeliest token. Of signs a tie is wrong; of classes the first of the likeliest
         counts."""
+
+    def _not_comparable(self, other: "AbstractPrediction") -> SpecError:
+        names = type(self).__name__, type(other).__name__
+        return SpecError(f"got {names[0]}.kl of a {names[1]}; allowed is a prediction over the same alphabet")
 
     def distance(self, labels: Tokens) -> Means:
         """How far the mean agreement is from certainty, from 0 to 2."""
@@ -140,6 +155,12 @@ class SignMeans(AbstractSignPrediction):
         plus = jnp.clip((1 + self.means) / 2, 0, 1)
         return -jax.scipy.special.xlogy(plus, plus) - jax.scipy.special.xlogy(1 - plus, 1 - plus)
 
+    def kl(self, other):
+        if not isinstance(other, AbstractSignPrediction):
+            raise self._not_comparable(other)
+        own, theirs = jnp.clip((1 + self.means) / 2, 0, 1), jnp.clip((1 + other.mean()) / 2, 0, 1)
+        return jax.scipy.special.kl_div(own, theirs) + jax.scipy.special.kl_div(1 - own, 1 - theirs)
+
 
 class SignLogits(AbstractSignPrediction):
     """Signs by their log odds, log p(+1) - log p(-1)."""
@@ -161,6 +182,14 @@ class SignLogits(AbstractSignPrediction):
     def entropy(self):
         plus = jax.nn.sigmoid(self.margin)
         return plus * jax.nn.softplus(-self.margin) + (1 - plus) * jax.nn.softplus(self.margin)
+
+    def kl(self, other):
+        if not isinstance(other, AbstractSignPrediction):
+            raise self._not_comparable(other)
+        theirs = other.margin if isinstance(other, SignLogits) else 2 * jnp.arctanh(other.mean())
+        plus = jax.nn.sigmoid(self.margin)
+        up = jax.nn.log_sigmoid(self.margin) - jax.nn.log_sigmoid(theirs)
+        return plus * up + (1 - plus) * (jax.nn.log_sigmoid(-self.margin) - jax.nn.log_sigmoid(-theirs))
 
 
 class ClassLogits(AbstractPrediction):
@@ -205,6 +234,12 @@ class ClassLogits(AbstractPrediction):
     def entropy(self):
         logs = jax.nn.log_softmax(self.logits, axis=-1)
         return self._back(-jnp.sum(jnp.exp(logs) * jnp.where(logs > -1e9, logs, 0), axis=-1))
+
+    def kl(self, other):
+        if not isinstance(other, ClassLogits):
+            raise self._not_comparable(other)
+        own, theirs = jax.nn.log_softmax(self.logits, axis=-1), jax.nn.log_softmax(other.logits, axis=-1)
+        return self._back(jnp.sum(jnp.exp(own) * (own - theirs), axis=-1))
 
     def agreement(self, tokens, labels):
         return jnp.where(tokens == labels, 1.0, -1.0)
@@ -275,6 +310,12 @@ class SlotLogits(AbstractPrediction):
 
     def entropy(self):
         found = self.prediction.entropy()
+        return self._filled(found, lambda _: jnp.zeros_like(found[:, 0]))
+
+    def kl(self, other):
+        if not isinstance(other, SlotLogits):
+            raise self._not_comparable(other)
+        found = self.prediction.kl(other.prediction)
         return self._filled(found, lambda _: jnp.zeros_like(found[:, 0]))
 
     def agreement(self, tokens, labels):

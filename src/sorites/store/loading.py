@@ -1,8 +1,9 @@
 """Members from their folders: all of one folder in a known structure, or one alone with its task and secret."""
 
-from collections.abc import Iterable, Sequence
+import dataclasses
+from collections.abc import Iterable, Iterator, Sequence
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -22,8 +23,9 @@ from .spec import Description
 from .weights import arrays_from, models_from, structure_from
 
 
-class Loaded(NamedTuple):
-    """One stored member."""
+@dataclasses.dataclass(frozen=True, eq=False)
+class Loaded:
+    """One stored member. `model, task, secret, history = store.load(id)` takes its first four fields."""
 
     model: AbstractModel
     task: AbstractTask
@@ -31,6 +33,9 @@ class Loaded(NamedTuple):
     history: History  # of this member alone
     seed: int
     start: Start  # where a training that continues this one begins
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.model, self.task, self.secret, self.history))
 
     def continue_with(self, stages: Iterable[Stage], goal: Until | None = None) -> Run:
         """Return a run that trains this member further.

@@ -9,12 +9,23 @@ from ..tasks import AbstractTask, Chain
 
 
 class AbstractLabels(eqx.Module):
-    """Labels for a batch, from the true chains or from the tokens that the model had before it."""
+    """Where the label of each thought comes from."""
 
     @abc.abstractmethod
     def __call__(
         self, task: AbstractTask, secret, chains: Chain, tokens: Num[Array, "position slot batch"]
-    ) -> Num[Array, "thought slot batch"]: ...
+    ) -> Num[Array, "thought slot batch"]:
+        """Return the labels of a batch.
+
+        Args:
+            task: knows how a thought is computed.
+            secret: of the member.
+            chains: the true chains.
+            tokens: what the model was given, inputs and thoughts.
+
+        Returns:
+            A token for each thought and slot.
+        """
 
 
 class TrueLabels(AbstractLabels):

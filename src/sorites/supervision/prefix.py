@@ -24,13 +24,24 @@ class PrefixOutput(eqx.Module):
 
 
 class AbstractPrefix(eqx.Module):
-    """Reads a batch of true chains. Without a key nothing is dropped, and own thoughts are always the same; own
-    thoughts are written and read without dropout."""
+    """What the model reads before each thought."""
 
     @abc.abstractmethod
     def __call__(
         self, model: AbstractModel, chains: Chain, key: Key[Array, ""] | None, depth: int | None
-    ) -> PrefixOutput: ...
+    ) -> PrefixOutput:
+        """Let the model read a prefix and predict every thought.
+
+        Args:
+            model: predicts.
+            chains: a batch of true chains.
+            key: for sampled thoughts and dropout. None in evaluations: nothing is dropped, and sampled thoughts are
+                always the same.
+            depth: how many layers are computed; None for all.
+
+        Returns:
+            The tokens that the model was given, and its prediction.
+        """
 
 
 def _mask(shown) -> Array | np.ndarray | None:

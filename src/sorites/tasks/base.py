@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Int, Key, Num, UInt32
 
 from ..errors import SpecError
+from ..fields import make_plain_fields_static
 from .alphabet import Alphabet
 from .chain import Chain
 from .layout import Layout
@@ -30,14 +31,20 @@ def compiled(method: Any) -> Any:
 
 
 class AbstractTask(eqx.Module):
-    """Sizes are static; what members of one ensemble may differ in (a sparsity, a table) can be an array. The secret is
-    drawn once per member.
+    """A task makes chains. Its secret is drawn once per member.
+
+    Fields that are int, bool, str or tuples of them are sizes: they are compiled in. What the members of one ensemble
+    may differ in, such as a sparsity or a table, can be an array.
 
     Attributes:
         unchecked: checks of `training/contracts.py` that a class switches off, each with a reason. The store keeps it.
     """
 
     unchecked: ClassVar[Mapping[str, str]] = MappingProxyType({})
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        make_plain_fields_static(cls)
 
     @property
     @abc.abstractmethod
