@@ -15,7 +15,7 @@ from sorites.training import Run, train
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 COMMANDS = re.findall(r"^    (sorites .+)$", README, flags=re.MULTILINE)
-EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+EXAMPLES = sorted((ROOT / "examples").glob("new_*.py"))
 
 
 def test_the_readme_shows_commands():
@@ -60,10 +60,19 @@ def test_links_lead_somewhere():
 
 
 def test_there_is_an_example_of_each_kind():
-    assert [path.stem for path in EXAMPLES] == [
-        f"new_{kind}"
-        for kind in ("class_task", "curriculum", "gate", "mask", "model", "prefix", "probe", "reward", "task")
-    ]
+    kinds = ("class_task", "curriculum", "gate", "mask", "model", "prefix", "probe", "reward", "task")
+    assert [path.stem for path in EXAMPLES] == [f"new_{kind}" for kind in kinds]
+
+
+def test_the_example_that_continues_a_training():
+    """What one training reached is where the next begins."""
+    path = ROOT / "examples" / "continue_training.py"
+    assert len(path.read_text().splitlines()) <= 30
+    found = runpy.run_path(str(path))
+    first, more, tuned = (found[name].history.metrics["rolled.answer"][0] for name in ("first", "more", "tuned"))
+    assert first[-1] > 0.9
+    assert abs(more[0] - first[-1]) < 0.05
+    assert abs(tuned[0] - more[-1]) < 0.05
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
