@@ -75,7 +75,7 @@ def test_query(two):
     joined = query(two, "SELECT r.task, m.seed FROM members m JOIN runs r ON m.run = r.id")
     assert len(joined) == 4
     with pytest.raises(SpecError, match="a query is SQL"):
-        query(two, "SELECT nothing FROM nowhere")
+        query(two, "SELECT nothing FROM runs")
 
 
 def test_an_empty_store(tmp_path):
