@@ -18,7 +18,7 @@ from .identity import spec_record as spec_record
 from .inspection import Finding as Finding
 from .inspection import check as check
 from .origin import provenance as provenance
-from .query import query as query
+from .queries import query as query
 from .spec import describe as describe
 from .store import Store as Store
 from .store import default_root as default_root
