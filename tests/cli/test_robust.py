@@ -235,7 +235,7 @@ CHANGES = {
 def test_archives_that_say_nonsense_are_refused(sorites, stored, tmp_path, which):
     path = repacked(stored, tmp_path, CHANGES[which])
     one_sentence(sorites("runs", "import", path, "--store", "new"), "export it again")
-    assert list((tmp_path / "new" / "members").iterdir()) == []
+    assert not (tmp_path / "new").exists()
 
 
 def test_a_spec_that_no_class_can_be_made_from(sorites, stored, tmp_path):

@@ -1,6 +1,8 @@
 import gzip
 import io
 import json
+import os
+import signal
 import tarfile
 
 import numpy as np
@@ -139,6 +141,37 @@ def test_broken_archives_let_nothing_in(two, tmp_path):
             adopt(other, tmp_path / name)
     assert other.folders() == []
     assert check(other) == []
+
+
+def test_an_archive_is_judged_before_it_is_written(two, tmp_path):
+    """The last folder is damaged: no file of the others is written either."""
+    path = export(two, [], tmp_path / "all.tar.gz")
+    with tarfile.open(path) as archive:
+        entries = [(entry, archive.extractfile(entry).read()) for entry in archive]
+    entry, content = next(each for each in reversed(entries) if each[0].name.endswith("history.parquet"))
+    entries[entries.index((entry, content))] = entry, content[:-1] + b"x"
+    archive_of(tmp_path / "bad.tar.gz", entries)
+    with pytest.raises(SpecError, match=r"history\.parquet is not what was written"):
+        adopt(Store(tmp_path / "store2"), tmp_path / "bad.tar.gz")
+    assert not (tmp_path / "store2").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+@pytest.mark.parametrize("name", ["meta.json", "spec.json", "history.parquet"])
+def test_a_named_pipe_in_a_folder_is_damage(two, name):
+    path = two.folders()[0].path / name
+    path.unlink()
+    os.mkfifo(path)
+    previous = signal.signal(signal.SIGALRM, lambda *_: pytest.fail("reading a pipe blocks"))
+    signal.alarm(20)
+    try:
+        (finding,) = check(Store(two.root))
+        with pytest.warns(UserWarning, match="damaged"):
+            assert len(Store(two.root).folders()) == 1
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, previous)
+    assert "damaged" in finding.problem
 
 
 def test_a_history_from_a_bare_machine(made, run, seeds, tmp_path):
