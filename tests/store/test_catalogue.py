@@ -17,6 +17,7 @@ from sorites.store import (
     export,
     identities,
     list_runs,
+    mixtures,
     provenance,
     query,
     show_run,
@@ -234,6 +235,19 @@ def test_a_history_that_says_nonsense_is_refused(made, tmp_path, said):
     with pytest.raises(SpecError, match="write both again"):
         adopt(store, tmp_path / "far.npz")
     assert store.folders() == []
+
+
+@pytest.mark.parametrize("said", [{"versions": {"jax": "0.1"}}, {"flags": "--xla_odd"}, {"versions": None}])
+def test_members_of_one_run_from_several_settings_are_named(store, run, said):
+    store.train(run, [11])
+    assert mixtures(store) == []
+    path = store.find(run, [11])[0] / "meta.json"
+    meta = json.loads(path.read_text())
+    del meta["files"]["meta.json"]
+    path.write_text(json.dumps(meta | said))
+    (sentence,) = mixtures(Store(store.root))
+    assert all(folder.path.name in sentence for folder in store.folders())
+    assert str(said.get("flags", "jax")) in sentence
 
 
 def test_check_names_the_drafts_that_a_kill_left(tmp_path):

@@ -17,6 +17,7 @@ from .identity import member_id as member_id
 from .identity import spec_record as spec_record
 from .inspection import Finding as Finding
 from .inspection import check as check
+from .inspection import mixtures as mixtures
 from .origin import provenance as provenance
 from .queries import query as query
 from .spec import describe as describe
