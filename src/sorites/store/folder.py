@@ -82,9 +82,10 @@ class Folder:
             if name not in self.packed:
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
             return self.packed[name]
-        if not (self.path / name).is_file():  # opening a pipe would block
+        path = self.path / name
+        if path.exists() and not path.is_file():  # opening a pipe would block
             raise OSError(errno.EINVAL, "no plain file", name)
-        return (self.path / name).read_bytes()
+        return path.read_bytes()
 
     def size(self, name: str) -> int | None:
         """The bytes that a file has; None where there is no such file."""

@@ -56,7 +56,11 @@ def mixtures(store: Store) -> list[str]:
         A sentence for each such run.
     """
     settings: dict[str, dict[tuple[str, str], str]] = {}  # run -> version and flags -> a folder
-    for folder in store.folders():
+    for path in sorted((store.root / "members").glob("*")):
+        try:
+            folder = read_folder(path)
+        except Damaged:  # `check` names it
+            continue
         versions = folder.meta.get("versions")
         jax = str(versions.get("jax")) if isinstance(versions, dict) else "None"
         for run in folder.spec["runs"]:

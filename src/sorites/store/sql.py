@@ -114,7 +114,7 @@ def _require(condition: bool, sql: str, what: str, remedy: str) -> None:
     if not condition:
         short = " ".join(sql.split())
         short = short if len(short) <= SHOWN else short[:SHOWN] + "..."
-        allowed = "allowed is one SELECT from runs, members, history and tables that WITH names"
+        allowed = "allowed is one SELECT from runs, members, history and tables that WITH names, and nothing else"
         raise SpecError(f"the query {short!r} {what}: {allowed}; {remedy}")
 
 
