@@ -69,7 +69,7 @@ def test_a_paper_that_cannot_be_loaded_is_said_every_time(listed):
     sorites, place = listed
     install(place, "no_such_module:paper")
     for _ in range(2):
-        assert any("no_such_module:paper cannot be loaded" in line for line in sorites("papers")[2])
+        assert any("no_such_module:paper cannot be used" in line for line in sorites("papers")[2])
 
 
 @pytest.fixture

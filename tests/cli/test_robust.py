@@ -235,7 +235,7 @@ CHANGES = {
 def test_archives_that_say_nonsense_are_refused(sorites, stored, tmp_path, which):
     path = repacked(stored, tmp_path, CHANGES[which])
     one_sentence(sorites("runs", "import", path, "--store", "new"), "export it again")
-    assert list((tmp_path / "new" / "members").iterdir()) == []
+    assert not (tmp_path / "new").exists()
 
 
 def test_a_spec_that_no_class_can_be_made_from(sorites, stored, tmp_path):
@@ -412,3 +412,46 @@ def test_a_signal_in_a_finaliser_is_heard():
     done = subprocess.run([sys.executable, "-c", words], timeout=25, capture_output=True, text=True)
     assert done.returncode == 143
     assert done.stderr == ""  # at once: not even the word that it waits
+
+
+@pytest.mark.parametrize("command", ["run", "sweep"])
+@pytest.mark.parametrize("name", ["json", "random", "typing", "jax", "numpy", "sorites"])
+def test_files_with_the_name_of_a_module_are_refused(sorites, tmp_path, command, name):
+    import sys
+
+    before = sys.modules.get(name)
+    (tmp_path / f"{name}.py").write_text("raise RuntimeError('it was read')\n")
+    one_sentence(sorites(command, f"{name}.py"), "the name of an installed module", "rename the file")
+    assert sys.modules.get(name) is before
+
+
+def test_a_file_that_raises_anything_is_a_sentence(sorites, tmp_path):
+    (tmp_path / "odd_file.py").write_text("class Odd(BaseException):\n    pass\n\nraise Odd('no error')\n")
+    one_sentence(sorites("run", "odd_file.py"), "line 4", "Odd", "no error")
+
+
+@pytest.mark.parametrize(
+    "words", [("runs", "list", "--store", "a\0b"), ("run", "a\0.py"), ("runs", "export", "\0.tgz")]
+)
+def test_a_nul_is_refused(sorites, words):
+    one_sentence(sorites(*words), "NUL")
+
+
+def test_the_playground_has_no_page_with_a_nul(tmp_path, monkeypatch):
+    import threading
+    import urllib.error
+    import urllib.request
+
+    from sorites.cli import play_command
+
+    monkeypatch.setattr(play_command, "FOLDER", tmp_path)
+    (tmp_path / "index.html").write_text("here")
+    with play_command.serve(0) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_address[1]}/"
+        try:
+            assert urllib.request.urlopen(url, timeout=20).read() == b"here"
+            with pytest.raises(urllib.error.HTTPError, match="404"):
+                urllib.request.urlopen(f"{url}%00", timeout=20)
+        finally:
+            server.shutdown()

@@ -51,28 +51,73 @@ def made(slug, module="sorites.papers.atlas"):
     return Paper(slug, "A title", "A. Author", 2026, "nowhere", module)
 
 
-def test_a_slug_or_an_id_that_is_taken_is_refused(announced):
-    announced(other=made("wen"))
-    with pytest.raises(SpecError, match="'wen' of test_registry:_paper_other is taken by"):
-        registry.papers()
-    announced(other=made("other"))
-    with pytest.raises(SpecError, match="A-1 names 'atlas'"):
-        registry.claims()
+@pytest.mark.parametrize(
+    ("paper", "reason"),
+    [
+        ("a string", "it is no Paper"),
+        (None, "it is no Paper"),
+        (made("wen"), "its slug 'wen' is taken by sorites.papers.wen"),
+    ],
+)
+def test_a_plug_in_that_is_no_paper_is_left_out(announced, paper, reason):
+    announced(other=paper)
+    with pytest.warns(UserWarning, match=f"_paper_other cannot be used and is left out: .*{reason}") as said:
+        assert list(registry.papers()) == OURS
+    assert len(said) == 1
+    assert len(registry.claims()) >= 136
 
 
-def test_a_paper_that_cannot_be_loaded_is_passed_over(announced, monkeypatch):
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("import sys\nsys.exit(3)\n", "SystemExit: 3"),
+        ("raise BaseException('odd')\n", "BaseException: odd"),
+        ("raise ValueError\n", "ValueError"),
+        ("paper = 1 / 0\n", "ZeroDivisionError"),
+        ("this is no Python\n", "SyntaxError"),
+        ("x = 1\n", "AttributeError"),
+        (None, "ModuleNotFoundError"),
+    ],
+)
+def test_a_plug_in_that_cannot_be_loaded_is_left_out(announced, monkeypatch, tmp_path, text, reason):
+    if text is not None:
+        (tmp_path / "broken_plug_in.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "broken_plug_in", raising=False)
     announced()
-    monkeypatch.setattr(
-        registry, "entry_points", lambda group: [EntryPoint("broken", "no_such_module:paper", registry.GROUP)]
-    )
-    with pytest.warns(UserWarning, match="no_such_module:paper cannot be loaded"):
+    entry = EntryPoint("broken", "broken_plug_in:paper", registry.GROUP)
+    monkeypatch.setattr(registry, "entry_points", lambda group: [entry])
+    with pytest.warns(UserWarning, match=f"broken_plug_in:paper cannot be used and is left out: {reason}"):
         assert list(registry.papers()) == OURS
 
 
-def test_what_is_no_paper_is_refused(announced):
-    announced(other="a string")
-    with pytest.raises(SpecError, match="names a Paper"):
-        registry.papers()
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("import sys\nsys.exit(3)\n", "SystemExit: 3"),
+        ("CLAIMS = 5\n", "TypeError"),
+        ("CLAIMS = [5]\n", "AttributeError"),
+        ("from sorites.papers.atlas.claims import CLAIMS\n", "A-1 names 'atlas'"),
+        (None, "cannot be read"),
+        ("import dataclasses\nfrom sorites.papers.atlas.claims import CLAIMS\n"
+         "CLAIMS = [dataclasses.replace(each, paper='other') for each in CLAIMS]\n", "A-1.* is taken by atlas"),
+    ],
+)  # fmt: skip
+def test_claims_that_cannot_be_read_are_left_out(announced, monkeypatch, tmp_path, text, reason):
+    known = set(registry.claims())
+    name = f"plug_in_{tmp_path.name.replace('-', '_')}"
+    if text is not None:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("")
+        (tmp_path / name / "claims.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    announced(other=made("other", name))
+    assert "other" in registry.papers()
+    with pytest.warns(UserWarning, match=f"the paper other cannot be used and is left out: .*{reason}"):
+        assert set(registry.claims()) == known
+    if text is None or "replace" not in text:
+        with pytest.raises(SpecError):
+            registry.papers()["other"].claims()
 
 
 def test_the_sixth_paper(tmp_path):

@@ -1,6 +1,8 @@
 import gzip
 import io
 import json
+import os
+import signal
 import tarfile
 
 import numpy as np
@@ -15,6 +17,7 @@ from sorites.store import (
     export,
     identities,
     list_runs,
+    mixtures,
     provenance,
     query,
     show_run,
@@ -75,7 +78,7 @@ def test_query(two):
     joined = query(two, "SELECT r.task, m.seed FROM members m JOIN runs r ON m.run = r.id")
     assert len(joined) == 4
     with pytest.raises(SpecError, match="a query is SQL"):
-        query(two, "SELECT nothing FROM nowhere")
+        query(two, "SELECT nothing FROM runs")
 
 
 def test_an_empty_store(tmp_path):
@@ -141,6 +144,37 @@ def test_broken_archives_let_nothing_in(two, tmp_path):
     assert check(other) == []
 
 
+def test_an_archive_is_judged_before_it_is_written(two, tmp_path):
+    """The last folder is damaged: no file of the others is written either."""
+    path = export(two, [], tmp_path / "all.tar.gz")
+    with tarfile.open(path) as archive:
+        entries = [(entry, archive.extractfile(entry).read()) for entry in archive]
+    entry, content = next(each for each in reversed(entries) if each[0].name.endswith("history.parquet"))
+    entries[entries.index((entry, content))] = entry, content[:-1] + b"x"
+    archive_of(tmp_path / "bad.tar.gz", entries)
+    with pytest.raises(SpecError, match=r"history\.parquet is not what was written"):
+        adopt(Store(tmp_path / "store2"), tmp_path / "bad.tar.gz")
+    assert not (tmp_path / "store2").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+@pytest.mark.parametrize("name", ["meta.json", "spec.json", "history.parquet"])
+def test_a_named_pipe_in_a_folder_is_damage(two, name):
+    path = two.folders()[0].path / name
+    path.unlink()
+    os.mkfifo(path)
+    previous = signal.signal(signal.SIGALRM, lambda *_: pytest.fail("reading a pipe blocks"))
+    signal.alarm(20)
+    try:
+        (finding,) = check(Store(two.root))
+        with pytest.warns(UserWarning, match="damaged"):
+            assert len(Store(two.root).folders()) == 1
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, previous)
+    assert "damaged" in finding.problem
+
+
 def test_a_history_from_a_bare_machine(made, run, seeds, tmp_path):
     history = made[1].history
     path = history.save(tmp_path / "far.npz")
@@ -201,6 +235,19 @@ def test_a_history_that_says_nonsense_is_refused(made, tmp_path, said):
     with pytest.raises(SpecError, match="write both again"):
         adopt(store, tmp_path / "far.npz")
     assert store.folders() == []
+
+
+@pytest.mark.parametrize("said", [{"versions": {"jax": "0.1"}}, {"flags": "--xla_odd"}, {"versions": None}])
+def test_members_of_one_run_from_several_settings_are_named(store, run, said):
+    store.train(run, [11])
+    assert mixtures(store) == []
+    path = store.find(run, [11])[0] / "meta.json"
+    meta = json.loads(path.read_text())
+    del meta["files"]["meta.json"]
+    path.write_text(json.dumps(meta | said))
+    (sentence,) = mixtures(Store(store.root))
+    assert all(folder.path.name in sentence for folder in store.folders())
+    assert str(said.get("flags", "jax")) in sentence
 
 
 def test_check_names_the_drafts_that_a_kill_left(tmp_path):

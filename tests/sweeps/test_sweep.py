@@ -285,6 +285,80 @@ def test_a_failure_is_counted_and_the_rest_goes_on(grid, monkeypatch):
     assert set(table.members["batch"]) == {32}
 
 
+@pytest.fixture
+def full(monkeypatch):
+    """A disk without space for folders of members."""
+
+    def fail(*arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("sorites.store.folder.write_synced", fail)
+
+
+def test_a_table_without_members_has_its_columns(grid, table, tmp_path, full):
+    empty = so.sweep(grid, SEEDS, Store(tmp_path / "store"))
+    assert "No space left" in empty.failure
+    assert empty.failure.startswith("12 members failed: SpecError: ")
+    assert empty.members.schema == table.members.schema
+    assert empty.evaluations.schema["step"] == table.evaluations.schema["step"]
+    assert empty.summary("rate").schema == table.summary("rate").schema
+    assert so.sweep([taught(1.0)], SEEDS, Store(tmp_path / "store")).summary().is_empty()
+    assert empty.write(tmp_path / "out").is_dir()
+    with pytest.raises(SpecError, match="No space left"):
+        empty.plot("rate")
+
+
+GRID = """
+import sorites as so
+task = so.Parity(bits=6, sparsity=4)
+checks = so.Evaluation(every=2, count=64, probes=(so.Loss(),))
+def taught(batch):
+    terms = so.CURRICULA["teacher-forcing"](task.layout)
+    return so.Run(so.positional(task), so.stages(task, terms, so.Sampled(batch), so.GD(1.0), 4, checks))
+sweep = so.grid(taught, batch=(32, 64))
+seeds = [0, 1]
+"""
+
+
+def test_the_command_says_why_every_member_failed(tmp_path, monkeypatch, capsys, full):
+    monkeypatch.chdir(tmp_path)
+    Path("grid.py").write_text(GRID)
+    assert main(["sweep", "grid.py", "--out", "found", "--quiet"]) == 1
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith("sorites: 4 members failed: SpecError: ")
+    assert "No space left" in first
+    assert "found/members.parquet lacks 4 of 4 rows" in second
+    assert pl.read_parquet("found/members.parquet")["solved"].dtype == pl.Boolean
+
+
+def test_the_command_says_which_rows_are_missing(tmp_path, monkeypatch, capsys):
+    real = Here.outcome
+
+    def outcome(self, handle):
+        if self._job.runs[0].stages[0].source.batch == 64:
+            raise RuntimeError("broken")
+        return real(self, handle)
+
+    monkeypatch.setattr(Here, "outcome", outcome)
+    monkeypatch.chdir(tmp_path)
+    Path("grid.py").write_text(GRID)
+    assert main(["sweep", "grid.py", "--out", "found", "--quiet"]) == 1
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == "sorites: 2 members failed: RuntimeError: broken"
+    assert "lacks 2 of 4 rows" in second
+    assert len(pl.read_parquet("found/members.parquet")) == 2
+
+
+@pytest.mark.parametrize("seeds", ["[-1]", "[0.0, 0.4]", "[True]", "[1, 1]"])
+def test_the_command_refuses_what_is_no_seed(tmp_path, monkeypatch, capsys, seeds):
+    monkeypatch.chdir(tmp_path)
+    Path("grid.py").write_text(GRID.replace("[0, 1]", seeds))
+    assert main(["sweep", "grid.py"]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "is no seed" in said or "given twice" in said
+
+
 def test_two_processes_make_the_same_table(grid, table, tmp_path):
     there = so.sweep(grid, SEEDS, Store(tmp_path), processes=2)
     same = [name for name in table.members.columns if name not in ("member", "seconds")]

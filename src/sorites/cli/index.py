@@ -63,8 +63,9 @@ def _announced() -> list[tuple[str, str]]:
 
 
 def _all_loaded() -> bool:
-    """A paper that cannot be loaded is warned of every time: its absence is not kept."""
-    return len(registry.papers()) == len(registry.OURS) + len(_announced())
+    """A paper that cannot be used is warned of every time: its absence is not kept."""
+    registry.papers()  # they may not be loaded yet
+    return not registry.passed_over
 
 
 def _places(root: str) -> list[Path]:

@@ -5,7 +5,7 @@ import importlib
 import sys
 from collections.abc import Sequence
 
-from ..errors import SpecError
+from ..errors import SpecError, require
 
 COMMANDS = {
     "list": "claims, figures, papers, tasks, models or cells",
@@ -156,6 +156,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The entry point; returns the exit status."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     try:
+        nul = next((word for word in arguments if "\0" in word), None)
+        require(nul is None, f"{nul!r} holds a NUL, which no path and no name can; leave it out")
         parser = build()
         options, extra = parser.parse_known_args(arguments, argparse.Namespace(store=None, json=None, quiet=False))
         if options.command is None:

@@ -21,6 +21,13 @@ class Quiet(SimpleHTTPRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:
         pass
 
+    def send_head(self) -> Any:
+        try:
+            return super().send_head()
+        except ValueError:  # a NUL in the address
+            self.send_error(404)
+            return None
+
     def end_headers(self) -> None:
         self.send_header("Cache-Control", "no-cache")
         super().end_headers()

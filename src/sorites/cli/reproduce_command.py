@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from ..papers.registry import papers as all_papers
-from .common import emit, open_store, paper_named
+from .common import all_claims, all_figures, emit, open_store, paper_named
 from .figure_command import command
 from .reproducing import News, Tell, finish, judged, own_overrides, processes, units
 
@@ -23,8 +23,9 @@ def execute(options: Any) -> int:
     jobs = processes(options.jobs)
     papers = [paper_named(options.paper)] if options.paper else list(all_papers().values())
     store, out, begun = open_store(options), Path(options.out), time.perf_counter()
-    claims = [claim for paper in papers for claim in paper.claims().values()]
-    figures = [each for paper in papers for each in paper.figures().values() if options.paper or not each.apart]
+    claims = list((papers[0].claims() if options.paper else all_claims()).values())
+    drawn = (papers[0].figures() if options.paper else all_figures()).values()
+    figures = [each for each in drawn if options.paper or not each.apart]
     names = ("scale", "overrides", "store", "quiet", "out")
     setting = SimpleNamespace(judge=judged, **{name: getattr(options, name) for name in names})
 

@@ -1,6 +1,7 @@
 """sorites run FILE.py[:NAME], or the same from flags"""
 
 import dataclasses
+import importlib.machinery
 import importlib.util
 import math
 import sys
@@ -13,6 +14,7 @@ from typing import Any
 from ..errors import SpecError, require
 from .common import console, emit, nearest, open_store, progress
 
+INSTALLED = {"site-packages", "dist-packages"}  # folders of installed packages
 MANY = 1_000_000  # members of one command
 FLAGS = dict.fromkeys(("task", "model", "supervision", "rate", "batch", "steps", "every"))
 
@@ -79,6 +81,8 @@ def module_of(path: str, what: str) -> Any:
     """A person's file as a module."""
     if not Path(path).is_file() or Path(path).suffix != ".py":
         raise SpecError(f"{what} is read from a Python file: {path!r} is none; check the path, which ends in .py")
+    require(not _taken(Path(path).stem), f"{path} has the name of an installed module, and every import of "
+            f"{Path(path).stem} would read it; rename the file")  # fmt: skip
     loaded = importlib.util.spec_from_file_location(Path(path).stem, path)
     assert loaded is not None
     assert loaded.loader is not None
@@ -90,16 +94,24 @@ def module_of(path: str, what: str) -> Any:
     return module
 
 
+def _taken(name: str) -> bool:
+    """Whether Python, sorites or an installed package has a module of that name."""
+    if name in sys.stdlib_module_names or name == "sorites":
+        return True
+    found = importlib.machinery.PathFinder.find_spec(name)
+    return found is not None and bool(INSTALLED & {*Path(found.origin or "").parts})
+
+
 @contextmanager
 def own_errors(path: str) -> Iterator[None]:
     """What a person's file raises is said in one sentence, with the line."""
     try:
         yield
-    except SpecError:
+    except (SpecError, KeyboardInterrupt):
         raise
     except SystemExit as stop:
         raise SpecError(f"{path} called exit({stop.code!r}) when it was read; let it define a Run and end") from None
-    except Exception as error:
+    except BaseException as error:
         lines = [
             frame.lineno
             for frame in traceback.extract_tb(error.__traceback__)

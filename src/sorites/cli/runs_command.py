@@ -1,5 +1,6 @@
 """sorites runs list|show|diff|query|check|compact|export|import"""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,8 @@ def execute(options: Any) -> int:
         return _print(options, rows)
     if options.action == "check":
         found = [{"path": str(each.path), "problem": each.problem} for each in shelf.check(store)]
+        for sentence in shelf.mixtures(store):
+            print(f"sorites: {sentence}", file=sys.stderr)
         _print(options, found or [{"path": str(store.root), "problem": "none"}])
         return 1 if found else 0
     if options.action == "compact":

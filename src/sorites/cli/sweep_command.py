@@ -57,22 +57,30 @@ def execute(options: Any) -> int:
             what, seeds, store, ending=ending, engine=options.engine, processes=options.jobs, address=options.address,
             weights=options.weights, watch=watch, progress=progress, start=follow_parent, planned=(points, runs, plan),
         )  # fmt: skip
+    if table.failed:
+        print(f"sorites: {table.failure}", file=sys.stderr)
     if options.out:
         table.write(options.out)
-    if not emit(options, table.members.to_dicts()):
+    missing = sum(count for count, _ in table.failed)
+    if options.out and missing:
+        print(f"sorites: {options.out}/members.parquet lacks {missing:,} of {len(table.members) + missing:,} rows, "
+              "those of the members that failed; run the sweep again to train them", file=sys.stderr)  # fmt: skip
+    if not emit(options, table.members.to_dicts()) and len(table.members):
         screen.print(table)
         done = f"{len(table.members):,} members, {table.taken:,} of them taken from the store"
         screen.print(f"{done}; {int(table.members['solved'].sum()):,} at the goal.", highlight=False)
-    for count, why in table.failed:
-        print(f"sorites: {count} members failed: {why}", file=sys.stderr)
     return 1 if table.failed else 0
 
 
 def seeds_of(options: Any, seeds: Any) -> list[int]:
     """Of the file, or as many as --seeds says."""
+    from ..training.seeds import checked_seeds
+
     given = options.overrides.get("seeds")
     try:
-        found = list(range(int(given))) if given is not None else [int(seed) for seed in seeds]
+        found = list(range(int(given))) if given is not None else checked_seeds(seeds)
+    except SpecError:
+        raise
     except (TypeError, ValueError):
         raise SpecError(f"seeds are whole numbers: seeds={given or seeds!r}; use range(16), or --seeds 16") from None
     require(0 < len(found) <= MANY, f"a sweep has 1 to {MANY:,} seeds: {len(found)}; use others")

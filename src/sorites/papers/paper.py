@@ -53,14 +53,22 @@ class Paper:
         )
 
     def _listed(self, file: str, name: str) -> dict[str, Any]:
-        if importlib.util.find_spec(f"{self.module}.{file}") is None:
-            return {}
-        found: dict[str, Any] = {}
-        for each in getattr(importlib.import_module(f"{self.module}.{file}"), name):
-            if each.id in found:
-                raise SpecError(f"an id is given once: {each.id} stands twice in {self.slug}; rename one")
-            require(
-                each.paper == self.slug, f"{name} of {self.slug} belong to it: {each.id} names {each.paper!r}; mend it"
+        module = f"{self.module}.{file}"
+        try:
+            listed = (
+                [(each.id, each) for each in getattr(importlib.import_module(module), name)]
+                if importlib.util.find_spec(module)
+                else []
             )
-            found[each.id] = each
+        except (KeyboardInterrupt, SpecError):
+            raise
+        except BaseException as error:  # other people's code may raise anything, and may call exit
+            text = (str(error).splitlines() or [""])[0]
+            raise SpecError(f"{name} in {module} cannot be read ({type(error).__name__}: {text}); fix it") from error
+        found: dict[str, Any] = {}
+        for id, each in listed:
+            if id in found:
+                raise SpecError(f"an id is given once: {id} stands twice in {self.slug}; rename one")
+            require(each.paper == self.slug, f"{name} of {self.slug} belong to it: {id} names {each.paper!r}; fix it")
+            found[id] = each
         return found

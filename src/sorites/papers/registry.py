@@ -24,9 +24,13 @@ GROUP = "sorites.papers"
 OURS = ("log_icot", "kim_suzuki", "lego", "rl_sft", "wen", "atlas")  # found without being installed, too
 
 
+passed_over: set[str] = set()  # entry points and slugs of papers that cannot be used
+
+
 @functools.cache
 def papers() -> dict[str, Paper]:
-    """Every paper by its slug, ours first; one that cannot be loaded is passed over with a warning."""
+    """Load every paper by its slug, ours first; a plug-in that is broken is passed over with a warning."""
+    passed_over.clear()
     found = {}
     for name in OURS:
         paper = importlib.import_module(f"{__package__}.{name}").paper
@@ -36,18 +40,16 @@ def papers() -> dict[str, Paper]:
             continue
         try:
             paper = entry.load()
-        except Exception as error:  # whatever somebody else's code raises
-            text = f"{type(error).__name__}: {error}".splitlines()[0]
-            warnings.warn(f"the paper {entry.value} cannot be loaded ({text}) and is passed over", stacklevel=2)
+            require(isinstance(paper, Paper), "it is no Paper; use so.Paper")
+            other = found.get(paper.slug)
+            require(
+                other is None, f"its slug {paper.slug!r} is taken by {other.module if other else ''}; use another slug"
+            )
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # other people's code may raise anything, and may call exit
+            _pass_over(entry.value, error)
             continue
-        require(
-            isinstance(paper, Paper), f"an entry point of {GROUP} names a Paper: {entry.value} is none; use so.Paper"
-        )
-        require(
-            paper.slug not in found,
-            f"a paper has a slug of its own: {paper.slug!r} of {entry.value} is taken by "
-            f"{found[paper.slug].module if paper.slug in found else ''}; rename it",
-        )
         found[paper.slug] = paper
     return found
 
@@ -60,6 +62,13 @@ def claims() -> dict[str, Claim[Any]]:
 def figures() -> dict[str, "Figure[Any]"]:
     """Every figure by its id."""
     return _all(Paper.figures, "figure")
+
+
+def _pass_over(name: str, error: BaseException) -> None:
+    passed_over.add(name)
+    text = (str(error).splitlines() or [""])[0]
+    text = text if isinstance(error, SpecError) else f"{type(error).__name__}: {text}"
+    warnings.warn(f"the paper {name} cannot be used and is left out: {text}", stacklevel=1)
 
 
 def code(slug: str, function: Callable[..., Any]) -> str:
@@ -120,10 +129,15 @@ def recording_code(function: Callable[..., Any], parameters: Any, trained_at: An
 def _all(of: Callable[[Paper], dict[str, Any]], kind: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for paper in papers().values():
-        for id, each in of(paper).items():
-            if id in found:
-                raise SpecError(
-                    f"a {kind} has an id of its own: {id} of {paper.slug} is taken by {found[id].paper}; rename it"
-                )
-            found[id] = each
+        try:
+            own = of(paper)
+            twice = sorted(set(own) & set(found))
+            other = found[twice[0]].paper if twice else ""
+            require(not twice, f"the id of its {kind} {', '.join(twice)} is taken by {other}; use another id")
+        except SpecError as error:
+            if paper.module.startswith(f"{__package__}."):
+                raise
+            _pass_over(paper.slug, error)
+            continue
+        found |= own
     return found

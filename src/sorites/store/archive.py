@@ -70,30 +70,36 @@ def adopt(store: Store, path: str | Path) -> list[str]:
 
 
 def _adopt_archive(store: Store, path: Path) -> list[str]:
-    asides: list[Path] = []
+    """Every folder is judged in memory before the first is written."""
     try:
-        for name, files in _unpacked(path).items():
-            asides.append(copy_aside(store.root, name.split("-")[0], files))
-        arrived = [_whole(aside) for aside in asides]  # all of them, before any is let in
-        return [settle(store.root, folder.path).name for folder in arrived if _is_new(store, folder)]
+        arrived = [read_folder(Path(name), files) for name, files in _unpacked(path).items()]
+        for folder in arrived:
+            examine(folder)
     except Damaged as damage:
         raise SpecError(f"an archive holds whole folders: {path} does not ({damage}); export it again") from None
+    asides: list[Path] = []
+    try:
+        for folder in _new(store, arrived):
+            asides.append(copy_aside(store.root, folder_name(folder.ids), folder.packed or {}))
+        return [settle(store.root, aside).name for aside in asides]
     finally:
         for aside in asides:
             shutil.rmtree(aside, ignore_errors=True)
 
 
-def _whole(path: Path) -> Folder:
-    folder = read_folder(path)
-    examine(folder)
-    return folder
-
-
-def _is_new(store: Store, arrived: Folder) -> bool:
-    """No sound folder has these members already, with models if these come with models."""
-    name = folder_name(arrived.ids)
-    same = [folder for folder in store.folders() if folder_name(folder.ids) == name]
-    return not any(folder.has_models or not arrived.has_models for folder in same)
+def _new(store: Store, arrived: Sequence[Folder]) -> list[Folder]:
+    """The folders whose members the store does not have, or has without the models that come with them."""
+    held: dict[str, bool] = {}  # whether with models
+    for folder in store.folders():
+        name = folder_name(folder.ids)
+        held[name] = held.get(name, False) or folder.has_models
+    new = []
+    for folder in arrived:
+        name = folder_name(folder.ids)
+        if name not in held or (folder.has_models and not held[name]):
+            held[name] = folder.has_models
+            new.append(folder)
+    return new
 
 
 def _unpacked(path: Path) -> dict[str, dict[str, bytes]]:
@@ -156,7 +162,9 @@ def _adopt_history(store: Store, path: Path) -> list[str]:
     extra, tables = tables_of(ids, history)
     aside = write_aside(store.root, spec, {**meta, **extra}, tables)
     try:
-        return [settle(store.root, aside).name] if _is_new(store, _whole(aside)) else []
+        folder = read_folder(aside)
+        examine(folder)
+        return [settle(store.root, aside).name] if _new(store, [folder]) else []
     except Damaged as damage:
         raise SpecError(f"an import is what it says: {path} is not ({damage}); write both again") from None
     finally:

@@ -1,4 +1,4 @@
-"""What is in a store: a list, one run, the difference of two, and SQL."""
+"""What is in a store: a list, one run, and the difference of two."""
 
 import difflib
 import json
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import SpecError, require
+from ..errors import SpecError
 from .folder import TABLES, Damaged, Folder
 from .spec import Description
 from .store import Store
@@ -123,42 +123,6 @@ def _flat(folder: Folder) -> dict[str, Any]:
     runs = folder.spec["runs"]
     walk("", runs[0] if len(runs) == 1 else runs)
     return flat
-
-
-def query(store: Store, sql: str) -> "polars.DataFrame":
-    """SQL over the tables `runs`, `members` and `history`; a column `run` names the folder."""
-    import io
-
-    import polars as pl
-
-    words = re.sub(r"'[^']*'|\"[^\"]*\"|--[^\n]*|/\*.*?\*/", " ", sql, flags=re.DOTALL).lower()
-    require(
-        re.match(r"\s*(select|with|show|\()", words) is not None
-        and not re.search(r"\b(read_\w+|scan_\w+)\s*\(|\b(insert|update|delete|drop|create|truncate|copy)\b", words),
-        f"a query reads runs, members and history, and nothing else: {sql!r}; begin with SELECT or WITH",
-    )
-    tables: dict[str, pl.LazyFrame] = {"runs": list_runs(store).lazy()}
-    for name, table in zip(("history", "members"), TABLES, strict=True):
-        if name not in sql.lower() and "show" not in words:  # 10^5 histories take their time
-            continue
-        try:  # bytes whose hash is right
-            frames = [
-                pl.read_parquet(io.BytesIO(folder.read(table))).lazy().with_columns(run=pl.lit(folder.path.name))
-                for folder in store.folders()
-                if folder.has_tables
-            ]
-        except Damaged as damage:
-            raise SpecError(f"a query reads what was written: {damage}; see `sorites runs check`") from None
-        empty = pl.LazyFrame(schema={"member": pl.String, "seed": pl.Int64, "run": pl.String})
-        tables[name] = pl.concat([empty, *frames], how="diagonal_relaxed")
-    try:
-        return pl.SQLContext(tables).execute(sql, eager=True)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        reason = " ".join(str(error).split())
-        raise SpecError(
-            f"a query is SQL over runs, members and history: {sql!r} ({reason}); "
-            "see the columns with SELECT * FROM runs LIMIT 1"
-        ) from None
 
 
 def resolve(store: Store, prefix: str) -> Folder:

@@ -13,7 +13,7 @@ import json
 import os
 import shutil
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,7 @@ class Folder:
     path: Path
     spec: dict[str, Any]
     meta: dict[str, Any]
+    packed: Mapping[str, bytes] | None = None  # the files of a folder in an archive, which is not on the disk
 
     @property
     def ids(self) -> list[str]:
@@ -68,12 +69,29 @@ class Folder:
     def read(self, name: str) -> bytes:
         """The bytes of a file, if they are still those that were written."""
         try:
-            content = (self.path / name).read_bytes()
+            content = self.content(name)
         except OSError as error:
             raise Damaged(f"{self.path} is damaged: {name} cannot be read ({error.strerror})") from None
         if _digest(content) != self.meta["files"][name]["sha256"]:
             raise Damaged(f"{self.path} is damaged: {name} is not what was written")
         return content
+
+    def content(self, name: str) -> bytes:
+        """The bytes of a file, whatever they are."""
+        if self.packed is not None:
+            if name not in self.packed:
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
+            return self.packed[name]
+        path = self.path / name
+        if path.exists() and not path.is_file():  # opening a pipe would block
+            raise OSError(errno.EINVAL, "no plain file", name)
+        return path.read_bytes()
+
+    def size(self, name: str) -> int | None:
+        """The bytes that a file has; None where there is no such file."""
+        if self.packed is not None:
+            return len(self.packed[name]) if name in self.packed else None
+        return (self.path / name).stat().st_size if (self.path / name).is_file() else None
 
 
 def folder_name(ids: Sequence[str]) -> str:
@@ -81,11 +99,12 @@ def folder_name(ids: Sequence[str]) -> str:
     return short_hash("\n".join(ids))
 
 
-def read_folder(path: Path) -> Folder:
-    """The folder's spec and meta, after a look at every file's size.
+def read_folder(path: Path, packed: Mapping[str, bytes] | None = None) -> Folder:
+    """Read spec and meta of a folder, and compare the size of every file with what meta says.
 
     Args:
         path: a folder of members.
+        packed: its files, where it is in an archive and not on the disk.
 
     Returns:
         The folder.
@@ -95,12 +114,12 @@ def read_folder(path: Path) -> Folder:
         SpecError: where another version of sorites wrote it, with another schema.
     """
     try:
-        meta = json.loads((path / "meta.json").read_bytes())
+        meta = json.loads(Folder(path, {}, {}, packed).content("meta.json"))
         seal = meta["files"].pop("meta.json", None)  # older folders have none
         if seal is not None and seal["sha256"] != _seal(meta):
             raise Damaged(f"{path} is damaged: meta.json is not what was written")
         sizes = {name: entry["bytes"] for name, entry in meta["files"].items() if entry["sha256"]}  # both are there
-        folder = Folder(path, json.loads(Folder(path, {}, meta).read("spec.json")), meta)
+        folder = Folder(path, json.loads(Folder(path, {}, meta, packed).read("spec.json")), meta, packed)
         named = path.name.split("-")[0] == folder_name(folder.ids) and isinstance(folder.spec["runs"], list)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise Damaged(f"{path} is damaged: spec.json or meta.json cannot be read ({type(error).__name__})") from None
@@ -109,7 +128,7 @@ def read_folder(path: Path) -> Folder:
     if not named or not {"spec.json", *content} <= set(sizes) <= set(FILES):
         raise Damaged(f"{path} is damaged: its name or its list of files does not fit its members")
     for name, size in sizes.items():
-        found = (path / name).stat().st_size if (path / name).is_file() else None
+        found = folder.size(name)
         if found != size:
             raise Damaged(f"{path} is damaged: {name} has {found or 0} bytes instead of {size}")
     return folder
@@ -126,7 +145,7 @@ def write_aside(root: Path, spec: dict[str, Any], meta: dict[str, Any], tables: 
     return copy_aside(root, name, files)
 
 
-def copy_aside(root: Path, name: str, files: dict[str, bytes]) -> Path:
+def copy_aside(root: Path, name: str, files: Mapping[str, bytes]) -> Path:
     """These very bytes under partial/."""
     aside = open_aside(root, name)
     try:

@@ -1,6 +1,7 @@
 """Is everything in the store still what was written?"""
 
 import dataclasses
+import json
 
 import numpy as np
 
@@ -43,6 +44,35 @@ def check(store: Store) -> list[Finding]:
         elif read_tables(path) is None:
             findings.append(Finding(str(path), "tables of a figure that are not what was written; delete it"))
     return findings
+
+
+def mixtures(store: Store) -> list[str]:
+    """Find runs whose members were trained with several versions of jax or several XLA_FLAGS.
+
+    Args:
+        store: the store.
+
+    Returns:
+        A sentence for each such run.
+    """
+    settings: dict[str, dict[tuple[str, str], str]] = {}  # run -> version and flags -> a folder
+    for path in sorted((store.root / "members").glob("*")):
+        try:
+            folder = read_folder(path)
+        except Damaged:  # `check` names it
+            continue
+        versions = folder.meta.get("versions")
+        jax = str(versions.get("jax")) if isinstance(versions, dict) else "None"
+        for run in folder.spec["runs"]:
+            key = json.dumps(run, sort_keys=True)
+            settings.setdefault(key, {}).setdefault((jax, str(folder.meta.get("flags", ""))), folder.path.name)
+    return [
+        "members of one run were trained in several settings, so their last digits may differ: "
+        + ", ".join(f"{name} (jax {jax}, XLA_FLAGS {flags!r})" for (jax, flags), name in sorted(found.items()))
+        + "; train them again in one setting to compare digits"
+        for found in settings.values()
+        if len(found) > 1
+    ]
 
 
 def examine(folder: Folder) -> None:

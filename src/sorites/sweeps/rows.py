@@ -56,13 +56,22 @@ class Part:
         return np.einsum("ms,msq->mq", steps.astype(float), costs[which])
 
 
+def columns() -> "dict[str, polars.DataType | type[polars.DataType]]":
+    """The columns of a member beside the parameters, and their types."""
+    import polars as pl
+
+    kinds = {"member": pl.String, "seed": pl.Int64, "solved": pl.Boolean, "solved_at": pl.Int64}
+    kinds |= {**dict.fromkeys(COUNTS, pl.Int64), "flops": pl.Float64, "passes": pl.Int64, "seconds": pl.Float64}
+    return kinds | {"diverged": pl.Boolean, "ended_by": pl.String}
+
+
 def rows_of(
     points: Sequence[Point], members: Sequence[tuple[int, int]], plan: SweepPlan, parts: Sequence[Part]
 ) -> "polars.DataFrame":
     """One row per member, in the order of the sweep; those of failed ensembles are missing."""
     import polars as pl
 
-    frames = []
+    frames = [pl.DataFrame(schema={"row": pl.UInt32, **columns()})]
     for part in parts:
         program, kept = plan.programs[part.job.program - 1], part.kept
         solved, costs = part.history.solved_at[kept], part.costs(program)
@@ -85,8 +94,6 @@ def rows_of(
             )
         )  # fmt: skip
     named = pl.DataFrame([dict(point) for point in points], infer_schema_length=None, strict=False)
-    if not frames:
-        return named.clear()
     found = pl.concat(frames).sort("row")
     places = pl.Series([members[row][0] for row in found["row"]], dtype=pl.UInt32)
     return pl.concat([named[places], found.drop("row")], how="horizontal")

@@ -11,6 +11,7 @@ from ..errors import SpecError, require
 from ..store import Store
 from ..training import Run
 from ..training.progress import Listener
+from ..training.seeds import checked_seeds
 from .drive import Crew, Drive, Watcher
 from .endings import AbstractEnding
 from .grids import Grid, Point, points_of
@@ -25,9 +26,8 @@ Runs = Grid | Mapping[str, Any] | Iterable[Any]  # of Runs
 
 def plan_of(what: Runs, seeds: Sequence[int]) -> tuple[tuple[Point, ...], list[Run], SweepPlan]:
     """Points, runs and plan: everything is built and checked, nothing is trained."""
-    require(not isinstance(seeds, int), f"seeds are a list: seeds={seeds}; use range({seeds})")
+    seeds = checked_seeds(seeds)
     require(len(seeds) > 0, "a sweep needs at least one seed: seeds=0; use 1 or more")
-    require(len(set(seeds)) == len(seeds), "a seed is there once; leave out what is there twice")
     points, runs = points_of(what)
     return points, runs, make_plan(runs, seeds)
 

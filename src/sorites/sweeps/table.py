@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pandas  # pyright: ignore[reportMissingImports]
     import polars
 
+MEASURED = ("share", "low", "high", "median", "median_low", "median_high", "bound")  # beside the counts, in a summary
 COSTS = ("samples", "labels", "thoughts", "flops", "solved_at")  # to the goal, or to the end where it was not reached
 
 
@@ -53,10 +54,19 @@ class Table:
             row = pl.Series("row", np.repeat(places, len(history.step)), dtype=pl.UInt32)
             frames.append(frame.insert_column(0, row).filter(~pl.all_horizontal(pl.col(metrics).is_null())))
         if not frames:
-            return self.members.clear()
+            kinds = {name: self.members.schema[name] for name in (*self.parameters, "member", "seed")}
+            return pl.DataFrame(schema={**kinds, "stage": pl.Int64, "step": pl.Int64})
         records = pl.concat(frames, how="diagonal_relaxed").sort("row", maintain_order=True)
         named = self.members.select(*self.parameters, "member", "seed")[records["row"]]
         return pl.concat([named, records.drop("row")], how="horizontal")
+
+    @property
+    def failure(self) -> str:
+        """How many members failed and why, in one line; empty where none did."""
+        reasons: dict[str, int] = {}
+        for count, why in self.failed:
+            reasons[why] = reasons.get(why, 0) + count
+        return "; ".join(f"{count:,} members failed: {why}" for why, count in reasons.items())
 
     def pandas(self) -> "pandas.DataFrame":
         """The members."""
@@ -80,9 +90,11 @@ class Table:
         self.require_column(of, COSTS)
         rows = []
         groups = self.members.group_by(names, maintain_order=True) if names else [((), self.members)]
-        for key, group in groups:
+        for key, group in groups if len(self.members) else ():
             rows.append({**dict(zip(names, key, strict=True)), **measured(group, of)})
-        return pl.DataFrame(rows, infer_schema_length=None)
+        kinds = {name: self.members.schema[name] for name in names}
+        kinds |= {**dict.fromkeys(("members", "solved"), pl.Int64), **dict.fromkeys(MEASURED, pl.Float64)}
+        return pl.DataFrame(rows, schema=kinds)
 
     def plot(self, x: str, y: str = "solved", color: str | None = None, ax: Any = None) -> "matplotlib.figure.Figure":
         """Lines of `y` (solved, or a cost) against a parameter, one per value of the parameter `color`; or, where `y`
@@ -90,6 +102,9 @@ class Table:
         the budget is an open triangle at its lower bound."""
         from .picture import heat_map, lines
 
+        require(
+            len(self.members) > 0, f"a plot needs members: {self.failure or 'there are none'}; fix that and sweep again"
+        )
         self.require_column(x, self.parameters)
         return (heat_map if y in self.parameters else lines)(self, x, y, color, ax)
 

@@ -5,10 +5,12 @@ import math
 import numpy as np
 from jaxtyping import Float
 
+from .overflow import exp
+
 
 def other_mass(keys: int, strength: float) -> float:
     """Attention off the children when they have weight K and all others 0: (N-2)/(2e^K + N-2) (Lemma 7)."""
-    return (keys - 2) / (2 * math.exp(strength) + keys - 2)
+    return (keys - 2) / (2 * exp(strength) + keys - 2)
 
 
 def next_error(mass: float, error: float) -> float:

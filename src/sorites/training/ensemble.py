@@ -26,6 +26,7 @@ from .member import Member, init_member, start_stage
 from .plan import Plan, plans
 from .progress import Listener, Progress, listener_or
 from .records import history_of
+from .seeds import checked_seeds
 from .segments import Call, run_segments
 from .snapshots import finish_snapshots, lengths_of, snapshots_of
 from .stage import Run, Stage, Start, Until
@@ -156,12 +157,10 @@ def start_stages(stage: Stage, members: Member) -> Member:
 
 def _checked(runs, seeds, strategy, seconds, chunk, shrink) -> tuple[list[Run], list[int]]:
     """Return one run and one seed for each member, or refuse."""
-    require(not isinstance(seeds, int), f"seeds are a list: seeds={seeds}; use range({seeds})")
-    seeds = [int(seed) for seed in seeds]
+    seeds = checked_seeds(seeds, distinct=isinstance(runs, Run))
     runs = [runs] * len(seeds) if isinstance(runs, Run) else list(runs)
     require(len(seeds) > 0, "an ensemble needs at least one seed: seeds=0; use 1 or more")
     require(len(runs) == len(seeds), f"one run per seed: {len(runs)} runs, {len(seeds)} seeds; make them equal")
-    require(all(0 <= seed < 2**31 for seed in seeds), "a seed is a number from 0 to 2^31 - 1; use such numbers")
     require(
         strategy in STRATEGIES,
         f"got strategy={strategy!r}; allowed are {', '.join(STRATEGIES)}; use 'auto' for the fastest on this device",
