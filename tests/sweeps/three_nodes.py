@@ -3,7 +3,7 @@
     python tests/sweeps/three_nodes.py [STEPS]
 
 Prints one JSON object: whether the table equals the local engine's, how many members are stored, how often work was
-lost, and how long it took. Needs Ray; about two minutes on one core.
+lost, and how long it took. Needs Ray; about two minutes on one core. Run it by hand: the tests do not.
 """
 
 import json
@@ -61,9 +61,9 @@ def main() -> None:
     from ray.cluster_utils import Cluster
 
     import sorites as so
-    from sorites.sweeps import plan
+    from sorites.runtime import devices
 
-    plan.MOST = 4  # small ensembles: ten of four members
+    devices.MOST_ON_CPU = 4  # small ensembles: ten of four members
     grid = so.grid(taught, rate=[1e-6 * (1 + number) for number in range(10)])  # nobody reaches the goal
     begun = time.perf_counter()
     local = so.sweep(grid, SEEDS)

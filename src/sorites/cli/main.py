@@ -98,7 +98,7 @@ def build() -> argparse.ArgumentParser:
     sweep = made["sweep"]
     sweep.add_argument("file", metavar="FILE.py[:NAME]", help="a Grid, or a dict or list of Runs; default name: sweep")
     sweep.add_argument("--engine", choices=("local", "ray"), default="local", help="this machine, or a Ray cluster")
-    sweep.add_argument("--address", metavar="A", help="of the Ray cluster, default one that is started here")
+    sweep.add_argument("--address", metavar="A", help="of the Ray cluster; default RAY_ADDRESS, else one started here")
     sweep.add_argument("--jobs", type=whole, metavar="N", help="processes on this machine, default one per device")
     sweep.add_argument("--seeds", metavar="N", help="members of every run, default the file's, else 8")
     sweep.add_argument("--only", metavar="EXPR", action="append", default=[],

@@ -7,7 +7,7 @@ killed one leaves behind is seen to be nobody's. Where files cannot be locked ev
 import json
 import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -43,6 +43,32 @@ def reserved(root: Path, ids: Sequence[str]) -> Iterator[None]:
         if mine is not None:
             Path(mine.name).unlink(missing_ok=True)
             mine.close()
+
+
+@contextmanager
+def sweep_mark(root: Path) -> Iterator[Path]:
+    """Keep a locked file in the store during a sweep, and remove the files of sweeps that were killed."""
+    folder = root / "running"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{uuid.uuid4().hex}.sweep"
+    with (folder / "lock").open("a") as gate:
+        if fcntl is not None:
+            with suppress(OSError):  # a file system without locks
+                fcntl.flock(gate, fcntl.LOCK_EX)
+        for other in folder.glob("*.sweep"):
+            with suppress(OSError), other.open() as file:
+                if fcntl is not None:
+                    fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)  # fails while the sweep runs
+                    other.unlink()
+        mark = path.open("x")
+        if fcntl is not None:
+            with suppress(OSError):
+                fcntl.flock(mark, fcntl.LOCK_EX)
+    try:
+        yield path
+    finally:
+        path.unlink(missing_ok=True)
+        mark.close()
 
 
 def _worker(folder: Path, ids: set[str]) -> IO[str] | None:

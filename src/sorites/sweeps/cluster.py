@@ -7,9 +7,15 @@ begun again by the sweep's own loop, after a pause; in a shared store they go on
 
 import importlib
 import inspect
+import os
+import socket
+import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+import time
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,24 +26,34 @@ from ..store.spec import modules_of
 from .work import Job, Outcome, verified, work
 
 Sources = tuple[tuple[str, str], ...]  # module and text
+LOOPBACK = ("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")  # the only setting of Ray by which all its servers bind 127.0.0.1
+CONNECT = "import sys, ray; ray.init(address=sys.argv[1], log_to_driver=False)"
+PATIENCE = 30.0  # seconds for a first answer of a cluster
+TRIES, WAIT = 3, 4.0  # how often a silent node is asked again, and the seconds for each answer
 
 
 class Cluster:
     """Tasks on Ray; `resources` of each as Ray names them, default one GPU where there are any, else one CPU."""
 
     def __init__(self, address: str | None = None, resources: Mapping[str, float] | None = None):
+        address = address or os.environ.get("RAY_ADDRESS")
         try:
-            import ray  # pyright: ignore[reportMissingImports]
+            ray = _import_ray(loopback=address is None)
         except ImportError:
             raise SpecError("the engine ray needs Ray, which is missing; install sorites[ray], or use local") from None
         self._ray, self._mine = ray, not ray.is_initialized()
-        if self._mine:
-            try:
-                ray.init(address=address, include_dashboard=False if address is None else None, log_to_driver=False)
-            except (ConnectionError, ValueError, RuntimeError) as error:
-                raise SpecError(
-                    f"no Ray cluster answers at address={address!r} ({error}); start one, or leave it out"
-                ) from None
+        if self._mine and address is not None:
+            _require_answer(address)
+            ray.init(address=address, log_to_driver=False)
+        elif self._mine:
+            require(
+                ray.util.get_node_ip_address() == "127.0.0.1",
+                "Ray was imported before the sweep started it, so it would listen on every network interface; set "
+                f"{LOOPBACK[0]}={LOOPBACK[1]} in the environment of Python, or give the address of a cluster",
+            )
+            with _forking():
+                ray.init(address="local", include_dashboard=False, log_to_driver=False)
+        self._servers = _servers(ray)
         self._take = dict(resources or ({"num_gpus": 1} if ray.cluster_resources().get("GPU") else {"num_cpus": 1}))
         known = {"num_cpus": "CPU", "num_gpus": "GPU"}
         self._asked = {known.get(name, name): amount for name, amount in self._take.items() if amount}
@@ -51,6 +67,7 @@ class Cluster:
     @property
     def size(self) -> int:
         """Nodes come and go."""
+        self._require_alive()
         there = self._ray.cluster_resources()
         return int(min(there.get(name, 0) // amount for name, amount in self._asked.items()))
 
@@ -73,6 +90,89 @@ class Cluster:
     def close(self) -> None:
         if self._mine:
             self._ray.shutdown()
+
+    def _require_alive(self) -> None:
+        """Ray itself waits for minutes when the raylet of this node or the head's GCS server has died."""
+        silent: list[Server] = []
+        for _ in range(TRIES):
+            silent = [server for server in self._servers if not _answers(server)]
+            if not silent:
+                return
+            time.sleep(1)
+        where = ", ".join(f"{name} at {host}:{port}" for name, host, port in silent)
+        raise SpecError(
+            f"a sweep on Ray needs a cluster that answers: no answer from {where}; start the cluster and the sweep "
+            "again; with a store, finished members are kept"
+        )
+
+
+Server = tuple[str, str, int]  # name, host, port
+
+
+def _import_ray(loopback: bool) -> Any:
+    """Ray decides when it is imported whether its servers bind loopback; the environment stays as it is."""
+    name, value = LOOPBACK
+    before = os.environ.get(name)
+    if loopback:
+        os.environ.setdefault(name, value)
+    try:
+        import ray  # pyright: ignore[reportMissingImports]
+    finally:
+        if before is None:
+            os.environ.pop(name, None)
+    return ray
+
+
+@contextmanager
+def _forking() -> Iterator[None]:
+    """Ray forks to start its servers, which run no JAX: the warning of JAX does not concern the user."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"os\.fork\(\) was called", RuntimeWarning)
+        yield
+
+
+def _require_answer(address: str) -> None:
+    """Connect once in another process: Ray retries for minutes and writes its log to the terminal."""
+    words = [sys.executable, "-c", CONNECT, address]
+    said = "no answer"
+    try:
+        environment = os.environ | {"RAY_NUM_REDIS_GET_RETRIES": "1"}
+        done = subprocess.run(
+            words, capture_output=True, text=True, errors="replace", timeout=PATIENCE, env=environment, check=False
+        )
+        if done.returncode == 0:
+            return
+        said = (done.stderr.strip().splitlines() or [f"exit {done.returncode}"])[-1]
+        refused = "AuthenticationError" in done.stderr
+    except subprocess.TimeoutExpired:
+        refused = False
+    if refused:
+        mode = os.environ.get("RAY_AUTH_MODE", "unset")
+        raise SpecError(
+            f"the Ray cluster at address={address!r} refuses this process's token (RAY_AUTH_MODE is {mode} here): both "
+            "sides need the same mode and token; set RAY_AUTH_MODE=token here and copy the head's ~/.ray/auth_token to "
+            "this machine, or set RAY_AUTH_MODE=disabled on both sides of a network that you trust"
+        )
+    raise SpecError(f"no Ray cluster answers at address={address!r} ({said}); start one, or leave the address out")
+
+
+def _servers(ray: Any) -> list[Server]:
+    """The servers without which this process cannot go on, as far as they can be reached from here."""
+    context = ray.get_runtime_context()
+    here = next((node for node in ray.nodes() if node["NodeID"] == context.get_node_id()), None)
+    host, _, port = context.gcs_address.rpartition(":")
+    servers: list[Server] = [("the GCS server", host.strip("[]"), int(port))]
+    if here is not None:
+        servers.append(("the raylet", here["NodeManagerAddress"], here["NodeManagerPort"]))
+    return [server for server in servers if _answers(server)]
+
+
+def _answers(server: Server) -> bool:
+    try:
+        socket.create_connection(server[1:], timeout=WAIT).close()
+    except OSError:
+        return False
+    return True
 
 
 def labour(packed: bytes, sources: Sources) -> Outcome:

@@ -1,14 +1,14 @@
 """`so.sweep`: runs by seeds, planned, trained, and gathered into one table."""
 
 import importlib.util
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from ..errors import SpecError, require
 from ..store import Store
+from ..store.reservation import sweep_mark
 from ..training import Run
 from ..training.progress import Listener
 from ..training.seeds import checked_seeds
@@ -60,7 +60,7 @@ def sweep(
         ending: A rule that ends members early: `Halving`, `Futility` or a subclass of `AbstractEnding`.
         engine: "local" for processes on this machine, "ray" for a cluster.
         processes: How many local processes; by default one per device.
-        address: The address of a Ray cluster; by default one is started here.
+        address: The address of a Ray cluster; by default that in RAY_ADDRESS, else one is started on loopback.
         resources: What one Ray task takes, for example {"num_gpus": 0.5}.
         weights: Store the trained weights too.
         watch: Called with a `Tally` whenever the counts of members change.
@@ -72,7 +72,8 @@ def sweep(
         A table with one row per member and its costs. Ensembles that failed are listed in `Table.failed`.
 
     Raises:
-        SpecError: If a run cannot be trained, a seed is given twice, an ending has no goal, or polars is missing.
+        SpecError: If a run cannot be trained, a seed is given twice, an ending has no goal, polars is missing, or a
+            Ray cluster does not answer or stops answering.
 
     Example:
         >>> import sorites as so
@@ -118,15 +119,11 @@ def _marked(store: Store | None, crew: Crew) -> Iterator[Path | None]:
     if store is None or isinstance(crew, Here):
         yield None
         return
-    mark = store.root.absolute() / "running" / f"{uuid.uuid4().hex}.sweep"
-    try:
-        mark.parent.mkdir(parents=True, exist_ok=True)
-        mark.touch()
-    except OSError as error:
-        raise SpecError(
-            f"a store is a folder that can be written: {store.root} ({error.strerror}); give another"
-        ) from None
-    try:
+    with ExitStack() as stack:
+        try:
+            mark = stack.enter_context(sweep_mark(store.root.absolute()))
+        except OSError as error:
+            raise SpecError(
+                f"a store is a folder that can be written: {store.root} ({error.strerror}); give another"
+            ) from None
         yield mark
-    finally:
-        mark.unlink(missing_ok=True)
