@@ -101,6 +101,7 @@ def test_a_notebook_updates_one_output(monkeypatch):
     assert line is not None
     line(at(0, 1.0))
     line(at(25, 3.5))
+    line(at(26, 3.55))  # too soon for another message
     line(at(50, 6.0))
     line.close()
     assert [output["text/plain"][:12] for output in shown] == ["25/600 steps", "50/600 steps", ""]

@@ -15,6 +15,8 @@ AFTER = 2.0  # seconds; a shorter training shows nothing
 class Terminal:
     """One line of a terminal, at the end of what `file` shows."""
 
+    PAUSE = 0.0  # seconds between two drawings
+
     def __init__(self, file: Any):
         self._file, self._shown = file, 0
 
@@ -45,6 +47,8 @@ class Terminal:
 class Notebook:
     """One output of a notebook's cell, which is updated."""
 
+    PAUSE = 0.1  # a notebook refuses too many messages
+
     def __init__(self):
         self._handle: Any = None
 
@@ -74,7 +78,7 @@ class ProgressLine:
     """
 
     def __init__(self, screen: Terminal | Notebook, after: float):
-        self._screen, self._after, self._lock = screen, after, threading.Lock()
+        self._screen, self._due, self._lock, self._closed = screen, after, threading.Lock(), False
         self._first: Any = None  # the first Progress of this training
         self._latest: dict[str, np.ndarray] = {}  # what each member measured last
         self._timer = threading.Timer(after, self._draw_compiling)
@@ -90,8 +94,9 @@ class ProgressLine:
                 values = now.metrics[name]
                 kept = self._latest.setdefault(name, values.copy())
                 np.copyto(kept, values, where=~np.isnan(values))
-            if now.seconds >= self._after:
+            if now.seconds >= self._due:
                 self._screen.draw(self._parts(now))
+                self._due = now.seconds + self._screen.PAUSE
 
     def erase(self) -> None:
         """Make room for something else to be printed; the next call draws the line again."""
@@ -101,12 +106,12 @@ class ProgressLine:
         """Remove the line."""
         self._timer.cancel()
         with self._lock:
-            self._after = float("inf")
+            self._closed = True
             self._screen.close()
 
     def _draw_compiling(self) -> None:
         with self._lock:
-            if self._first is None and self._after < float("inf"):
+            if self._first is None and not self._closed:
                 self._screen.draw(["compiling"])
 
     def _parts(self, now: Any) -> list[str]:
