@@ -18,7 +18,7 @@ TASKS = BASE | {"fast", "tasks"}
 MODELS = TASKS | {"models"}
 SUPERVISION = MODELS | {"supervision"}
 PROBES = SUPERVISION | {"probes"}
-TRAINING = PROBES | {"training", "drawing"}  # a history draws itself
+TRAINING = PROBES | {"training", "display", "drawing"}  # a history shows and draws itself
 STORE = TRAINING | {"store"}
 LEDGER = STORE | {"ledger"}
 PAPERS = LEDGER | {"drawing", "papers"}
@@ -27,6 +27,7 @@ ALLOWED = {
     "theory": BASE,
     "statistics": BASE,
     "runtime": {"runtime"},
+    "display": {"display"},
     "drawing": {"drawing"},
     "fast": BASE | {"fast", "models"},  # its files about a network; see the test of cycles
     "tasks": TASKS,

@@ -3,7 +3,9 @@
 import re
 import runpy
 import shlex
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import matplotlib.image as mpimg
 import numpy as np
@@ -15,7 +17,7 @@ from sorites.training import Run, train
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 COMMANDS = re.findall(r"^    (sorites .+)$", README, flags=re.MULTILINE)
-EXAMPLES = sorted((ROOT / "examples").glob("new_*.py"))
+EXAMPLES = sorted(path for path in (ROOT / "examples").glob("*.py") if path.stem != "continue_training")
 
 
 def test_the_readme_shows_commands():
@@ -61,7 +63,8 @@ def test_links_lead_somewhere():
 
 def test_there_is_an_example_of_each_kind():
     kinds = ("class_task", "curriculum", "gate", "mask", "model", "prefix", "probe", "reward", "task")
-    assert [path.stem for path in EXAMPLES] == [f"new_{kind}" for kind in kinds]
+    live = [f"live_{kind}" for kind in ("plot", "tensorboard", "wandb")]
+    assert [path.stem for path in EXAMPLES] == live + [f"new_{kind}" for kind in kinds]
 
 
 def test_the_example_that_continues_a_training():
@@ -83,3 +86,70 @@ def test_examples_train(path):
     history = train(run, range(2)).history
     assert not history.diverged.any()
     assert all(np.isfinite(history.last(name)).all() for name in history.metrics)
+
+
+class Board:
+    """In place of a wandb run and of a TensorBoard writer."""
+
+    def __init__(self, *_, **__):
+        BOARDS.append(self)
+        self.logged = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def log(self, values, step):
+        self.logged += [(name, step, value) for name, value in values.items()]
+
+    def add_scalar(self, name, value, step):
+        self.logged.append((name, step, value))
+
+    def flush(self):
+        pass
+
+
+BOARDS: list[Board] = []
+PACKAGES = {
+    "live_wandb": {"wandb": SimpleNamespace(init=Board)},
+    "live_tensorboard": {
+        "torch": SimpleNamespace(Tensor=Board),  # Equinox asks for it
+        "torch.utils": SimpleNamespace(),
+        "torch.utils.tensorboard": SimpleNamespace(SummaryWriter=Board),
+    },
+}
+STEPS = [0, 25, 50, 75, 100, 100, 125, 150, 175, 200]  # two stages
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_live_examples_log_every_evaluation(name, monkeypatch):
+    for package, stand_in in PACKAGES[name].items():
+        monkeypatch.setitem(sys.modules, package, stand_in)
+    runpy.run_path(str(ROOT / "examples" / f"{name}.py"), run_name="__main__")
+    board = BOARDS.pop()
+    answers = [(step, value) for name, step, value in board.logged if name.startswith("padded.answer")]
+    assert sorted({step for step, _ in answers}) == sorted(set(STEPS))
+    assert answers[-1] == (200, 1.0)
+    assert [value for name, _, value in board.logged if name == "solved"][-1] == 4
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_live_examples_say_what_is_missing(name, monkeypatch):
+    monkeypatch.setitem(sys.modules, [*PACKAGES[name]][-1], None)  # as if not installed
+    with pytest.raises(SystemExit, match=r"is not installed; install it with `pip install"):
+        runpy.run_path(str(ROOT / "examples" / f"{name}.py"), run_name="__main__")
+
+
+def test_the_live_plot_is_drawn_without_a_screen(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    example = runpy.run_path(str(ROOT / "examples" / "live_plot.py"), run_name="__main__")
+    assert mpimg.imread(tmp_path / "live.png").std() > 0
+    drawn = []
+
+    def show(figure):
+        drawn.append([len(line.get_xdata()) for line in figure.axes[0].lines])
+
+    train(example["run"], range(2), callback=example["plotting"]("padded.answer", show))
+    assert drawn == [[count, count] for count in range(1, len(STEPS) + 1)]

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ..display.html import html_table
 from ..errors import SpecError
 from .claim import Claim, P, Scale, verdict_of
 from .comparison import Comparison
@@ -40,6 +41,18 @@ class Verdict:
     @property
     def as_expected(self) -> bool:
         return self.verdict == self.expected
+
+    def __repr__(self) -> str:
+        expected = "as expected" if self.as_expected else f"expected {self.expected}"
+        return f"Verdict({self.id} {self.verdict}, {expected}; {self.seeds} seeds, {self.scale}, {self.seconds:.3g} s)"
+
+    def _repr_html_(self) -> str:
+        columns = [
+            each if isinstance(each, dict) else {self.label: each}  # a number for one comparison
+            for each in (self.predicted, self.measured, self.tolerance)
+        ]
+        rows = [[name, *(_number(column.get(name)) for column in columns)] for name in columns[0]]
+        return html_table(f"{self!r}: {self.says}", ["quantity", "predicted", "measured", "tolerance"], rows)
 
     def record(self) -> dict[str, Any]:
         return dataclasses.asdict(self)
@@ -107,6 +120,10 @@ def refusing(sentence: str, overrides: dict[str, str]) -> Iterator[None]:
         given = ", ".join(f"{name}={value}" for name, value in overrides.items())
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise SpecError(f"{sentence} with {given} ({reason}); use other values") from error
+
+
+def _number(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else "·" if value is None else str(value)
 
 
 def _column(comparisons: tuple[Comparison, ...], field: str) -> Any:

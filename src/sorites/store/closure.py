@@ -19,7 +19,7 @@ from .syntax import Contents, Import, read
 
 PACKAGE = Path(__file__).parents[1]
 ENGINE: tuple[Import, ...] = (("sorites.training.ensemble", "train"),)  # trains every run; no specification names it
-APART = ("cli", "drawing", "playground", "report", "store", "sweeps")  # parts of sorites that compute no number
+APART = ("cli", "display", "drawing", "playground", "report", "store", "sweeps")  # they compute no number
 OUTSIDE_CORE = ("ledger", "papers")
 LIBRARIES = {"jax", "jaxlib", "equinox", "optax", "numpy", "ml_dtypes"}  # a spec names their classes
 

@@ -14,8 +14,10 @@ import numpy as np
 
 from ..errors import require
 from ..runtime.devices import LARGE, LARGE_MEMBERS
-from ..training import Checkpoint, History, Progress, Run, Trained, train
+from ..training import Checkpoint, History, Run, Trained, train
 from ..training.contracts import unchecked
+from ..training.progress import Listener
+from ..training.reports import Callback
 from ..training.seeds import checked_seeds
 from .folder import (
     ARRAYS,
@@ -74,12 +76,29 @@ class Store:
         runs: Run | Sequence[Run],
         seeds: Sequence[int],
         strategy: str = "auto",
-        progress: Callable[[Progress], None] | None = None,
+        progress: Listener | bool | None = None,
         group: int | None = None,
         snapshots: Sequence[int] = (),
+        callback: Callback | None = None,
     ) -> Trained:
-        """As `sorites.training.train`, but only the members that are not stored yet, a group at a time; a group that
-        was killed goes on from its checkpoint."""
+        """Train the members that are not stored yet, a group at a time, and load the others.
+
+        Args:
+            runs: as for `so.train`.
+            seeds: as for `so.train`.
+            strategy: as for `so.train`.
+            progress: as for `so.train`, for each group.
+            group: members that are trained and stored together.
+            snapshots: as for `so.train`.
+            callback: as for `so.train`, for each group: its steps begin at 0, and its `members` are those of the group.
+                Stored members are not reported.
+
+        Returns:
+            All members, in the order of the seeds. A group that was killed resumes from its checkpoint.
+
+        Raises:
+            SpecError: where `so.train` refuses, or the store cannot be written.
+        """
         seeds = checked_seeds(seeds, distinct=isinstance(runs, Run))
         require(len(seeds) > 0, "an ensemble needs at least one seed: seeds=[]; use 1 or more")
         each = [runs] * len(seeds) if isinstance(runs, Run) else list(runs)
@@ -96,6 +115,7 @@ class Store:
                 progress=progress,
                 snapshots=snapshots,
                 checkpoint=self._checkpoint(name),
+                callback=callback,
             )
             return Kept(trained.history, trained.models, trained.snapshots)
 
@@ -109,7 +129,7 @@ class Store:
         runs: Run | Sequence[Run],
         seeds: Sequence[int],
         strategy: str = "auto",
-        progress: Callable[[Progress], None] | None = None,
+        progress: Listener | bool | None = None,
         weights: bool = False,
     ) -> History:
         """As `train`, all missing members as one group, for who asks for histories alone; `weights` stores them too.

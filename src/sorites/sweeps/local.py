@@ -20,7 +20,7 @@ class Here:
 
     size = 1
 
-    def __init__(self, store: Store | None = None, progress: Listener | None = None):
+    def __init__(self, store: Store | None = None, progress: Listener | bool | None = None):
         self._store, self._progress = store, progress
 
     def begin(self, job: Job) -> int:
@@ -54,7 +54,7 @@ class Processes:
             self._pools[place] = ProcessPoolExecutor(
                 1, get_context("spawn"), initializer=_begin, initargs=(place if accelerators() else None, self._start)
             )
-        future = self._pools[place].submit(work, job)
+        future = self._pools[place].submit(work, job, None, False)
         self._where[future] = place
         return future
 

@@ -44,7 +44,7 @@ def sweep(
     resources: Mapping[str, float] | None = None,
     weights: bool = False,
     watch: Watcher | None = None,
-    progress: Listener | None = None,
+    progress: Listener | bool | None = None,
     start: Callable[[], None] | None = None,
     planned: tuple[tuple[Point, ...], list[Run], SweepPlan] | None = None,
 ) -> Table:
@@ -64,7 +64,7 @@ def sweep(
         resources: What one Ray task takes, for example {"num_gpus": 0.5}.
         weights: Store the trained weights too.
         watch: Called with a `Tally` whenever the counts of members change.
-        progress: Called with the `Progress` of the running ensemble; local, in one process.
+        progress: As for `train`, for each ensemble that is trained in this process. Other processes report nothing.
         start: Called once in each new local process.
         planned: The result of `plan_of(what, seeds)`, if it is already there.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..display.html import html_table
 from ..errors import require
 from ..statistics import median_time, wilson
 from .rows import Part
@@ -119,22 +120,43 @@ class Table:
         self.evaluations.write_parquet(folder / "evaluations.parquet")
         return folder
 
+    def __repr__(self) -> str:
+        return f"Table({self._counts()}; one row per {', '.join(self.parameters) or 'member'})"
+
+    def _repr_html_(self) -> str:
+        heading, rows = self._summary()
+        return html_table(self._counts(), heading, rows)
+
     def __rich__(self):
         from rich.table import Table as Drawn
 
-        found = self.summary()
-        table = Drawn(*self.parameters, "solved", "95 %", "median samples", "95 %", box=None, header_style="bold")
+        heading, rows = self._summary()
+        table = Drawn(*heading, box=None, header_style="bold")
+        for row in rows:
+            table.add_row(*row)
+        return table
+
+    def _counts(self) -> str:
+        solved = int(self.members["solved"].sum()) if "solved" in self.members.columns else 0
+        failed = sum(count for count, _ in self.failed)
+        parts = [f"{len(self.members):,} members", f"{solved:,} solved", *([f"{failed:,} failed"] if failed else [])]
+        return ", ".join(parts)
+
+    def _summary(self) -> tuple[list[str], list[list[str]]]:
+        """Return heading and rows of the table that this prints: `summary()`, at most 40 rows of it."""
+        heading = [*self.parameters, "solved", "95 %", "median samples", "95 %"]
+        if "solved" not in self.members.columns:  # every ensemble failed
+            return heading, []
+        found, rows = self.summary(), []
         for row in found.head(40).iter_rows(named=True):
             times = "·" if row["median"] is None else f"{row['median']:,.0f}"
             high = "∞" if row["median_high"] is None else f"{row['median_high']:,.0f}"
-            table.add_row(
+            rows.append([
                 *(f"{row[name]:.4g}" if isinstance(row[name], float) else str(row[name]) for name in self.parameters),
                 f"{row['solved']}/{row['members']}", f"{row['low']:.2f} – {row['high']:.2f}", times,
                 f"{row['median_low']:,.0f} – {high}",
-            )  # fmt: skip
-        if len(found) > 40:
-            table.add_row(*("…" for _ in table.columns))
-        return table
+            ])  # fmt: skip
+        return heading, rows if len(found) <= 40 else [*rows, ["…"] * len(heading)]
 
 
 def measured(group: "polars.DataFrame", of: str) -> dict[str, Any]:

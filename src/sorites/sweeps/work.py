@@ -56,7 +56,7 @@ class Outcome:
     models: Any = None  # where they are wanted and could not be stored
 
 
-def work(job: Job, store: Store | None = None, progress: Listener | None = None) -> Outcome:
+def work(job: Job, store: Store | None = None, progress: Listener | bool | None = None) -> Outcome:
     """Train the ensemble, in the store where there is one."""
     begun, runs = time.perf_counter(), job.each
     if job.warming:

@@ -23,6 +23,7 @@ from .optimizers import Quantised as Quantised
 from .optimizers import Sign as Sign
 from .progress import Progress as Progress
 from .progress import reporting as reporting
+from .reports import Members as Members
 from .stage import Evaluation as Evaluation
 from .stage import Run as Run
 from .stage import Stage as Stage

@@ -6,13 +6,13 @@ seed alone; how members share the device (`strategies.py`) changes only rounding
 
 import dataclasses
 import math
-import time
 from collections.abc import Iterable, Sequence
 
 import equinox as eqx
 import numpy as np
 from jaxtyping import Array, Int
 
+from ..display.summary import summary
 from ..errors import require
 from ..fast import compiler
 from ..models import AbstractModel
@@ -24,11 +24,12 @@ from .clock import Clock
 from .history import History
 from .member import Member, init_member, start_stage
 from .plan import Plan, plans
-from .progress import Listener, Progress, listener_or
+from .progress import Listener
 from .records import history_of
+from .reports import Callback, Reports
 from .seeds import checked_seeds
 from .segments import Call, run_segments
-from .snapshots import finish_snapshots, lengths_of, snapshots_of
+from .snapshots import finish_snapshots, snapshots_of
 from .stage import Run, Stage, Start, Until
 from .state import EnsembleState
 from .strategies import STRATEGIES, choose_strategy, spread_over
@@ -47,6 +48,12 @@ class Trained:
     starts: Sequence[Start | None]  # of the members' runs
     chains_per_second: float = math.nan  # chains per second over all members, without compilation
     snapshots: dict[int, AbstractModel] = dataclasses.field(default_factory=dict)  # models at the steps of `snapshots`
+
+    def __repr__(self) -> str:
+        return f"Trained({summary(self.history)})"
+
+    def _repr_html_(self) -> str:
+        return self.history._repr_html_()
 
     def model(self, index: int, step: int | None = None) -> AbstractModel:
         """Return one member's trained model, or its model at a step of `snapshots`."""
@@ -81,11 +88,12 @@ def train(
     seeds: Sequence[int],
     strategy: str = "auto",
     seconds: float | None = None,
-    progress: Listener | None = None,
+    progress: Listener | bool | None = None,
     chunk: int = CHUNK,
     shrink: int = 2,
     snapshots: Sequence[int] = (),
     checkpoint: Checkpoint | None = None,
+    callback: Callback | None = None,
 ) -> Trained:
     """Train one member per seed.
 
@@ -97,17 +105,25 @@ def train(
             takes what is faster on this device.
         seconds: end this call after so much training time, without compilation. The history marks the members that
             still train as censored.
-        progress: called between chunks with a `Progress`.
+        progress: by default a training of more than two seconds shows a line in a terminal (on standard error) or a
+            notebook, unless a `reporting` block surrounds the call. False shows and reports nothing. A function is
+            called between chunks with a `Progress`.
         chunk: evaluations in one call of the compiled program.
         shrink: under "vmap", finished members are dropped when at most 1/shrink still train.
         snapshots: steps at which the weights are kept in `Trained.snapshots`.
         checkpoint: where the state is saved while this call trains. The same call resumes from it after a kill.
+        callback: `callback(step, metrics, members)` is called between chunks, once for each evaluation, in the order of
+            steps. The evaluation on entry to a stage has the last step of the stage before it. `metrics` maps a name
+            to an array `[member, ...level]`, with NaN for members that have stopped. `members` has the arrays `seeds`,
+            `solved`, `finished` and `diverged`, and the number of the `stage`. The arrays are copies. An exception
+            ends the training. A resumed training reports the evaluations after the checkpoint.
 
     Returns:
         The history, the models and the secrets of all members.
 
     Raises:
-        SpecError: where the run cannot be trained; one sentence says why, before anything is compiled.
+        SpecError: where the run cannot be trained, or an argument is not allowed; one sentence says why, before
+            anything is compiled.
     """
     runs, seeds = _checked(runs, seeds, strategy, seconds, chunk, shrink)
     drop_programs_before_the_limit()
@@ -117,19 +133,18 @@ def train(
     loop = Loop(program, plans(run), strategy, chunk, shrink, snapshots_of(run, snapshots), clock)
     if checkpoint is not None:
         checkpoint = checkpoint.of(strategy, chunk, shrink, tuple(snapshots))
-    listener, begun = listener_or(progress), time.perf_counter()
-    state = _resumed(checkpoint, run, seeds) or _started(run, seeds)
-    while True:
-        for after in train_stage(loop, state):
-            state = after
-            if checkpoint is not None:
-                checkpoint.note(state)
-            if listener is not None:
-                listener(_progress(run, state, time.perf_counter() - begun))
-        state = finish_snapshots(run, snapshots, _count_samples(run, state))
-        if clock.out or state.stage == len(run.stages):
-            break
-        state = _next_stage(run, state)
+    with Reports(run, seeds, progress, callback) as report:
+        state = _resumed(checkpoint, run, seeds) or _started(run, seeds)
+        while True:
+            for after in train_stage(loop, state):
+                state = after
+                if checkpoint is not None:
+                    checkpoint.note(state)
+                report(state)
+            state = finish_snapshots(run, snapshots, _count_samples(run, state))
+            if clock.out or state.stage == len(run.stages):
+                break
+            state = _next_stage(run, state)
     history = history_of(seeds, state.records, state.members, state.samples, clock.out)
     starts = [each.start for each in runs]
     return Trained(history, state.members.model, state.members.secret, starts, clock.pace, state.snapshots)
@@ -207,8 +222,3 @@ def _count_samples(run: Run, state: EnsembleState) -> EnsembleState:
     steps = (np.asarray(state.members.step) - np.asarray(state.members.stage_start)).astype(np.int64)
     samples = state.samples + steps * np.asarray(run.stages[state.stage - 1].source.samples)
     return dataclasses.replace(state, samples=samples)
-
-
-def _progress(run: Run, state: EnsembleState, seconds: float) -> Progress:
-    step, count = int(state.records[-1][1][-1]), len(state.samples)
-    return Progress(state.stage, len(run.stages), step, sum(lengths_of(run)), count, state.solved, seconds)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..atomic import atomic_write
+from ..display.html import html_table
+from ..display.summary import summary
 from ..errors import require
 
 if TYPE_CHECKING:
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+MEDIANS = "median at the end of each stage; of a level, the lowest"
 LISTED = "arrays"  # first in the file, the names of the others: a spoilt directory of a zip may hide some
 
 
@@ -34,7 +37,7 @@ class History:
 
     def last(self, metric: str) -> np.ndarray:
         """The final measurement of every member; NaN where it diverged."""
-        values = _final(self._metric(metric))
+        values = last_measured(self._metric(metric))
         values[np.asarray(self.diverged, bool)] = np.nan
         return values
 
@@ -48,7 +51,7 @@ class History:
 
     def end(self, stage: int, metric: str) -> np.ndarray:
         """The last measurement that every member made in a stage."""
-        return _final(self._metric(metric)[:, self.stage == stage])
+        return last_measured(self._metric(metric)[:, self.stage == stage])
 
     def steps_taken(self) -> np.ndarray:
         """Return the training steps of each member, [member]; a member that leaves a stage early skips the rest."""
@@ -142,26 +145,39 @@ class History:
             axes.legend()
         return axes.figure
 
+    def __repr__(self) -> str:
+        return f"History({summary(self)})"
+
+    def _repr_html_(self) -> str:
+        return html_table(f"{summary(self)}. Below: {MEDIANS}.", *self._medians())
+
     def __rich__(self):
         from rich.table import Table
 
+        count, (heading, rows) = len(self.seeds), self._medians()
+        table = Table(*heading, title=f"{count} member{'s' if count > 1 else ''}, {MEDIANS}")
+        for row in rows:
+            table.add_row(*row)
+        return table
+
+    def _medians(self) -> tuple[list[str], list[list[str]]]:
+        """Return heading and rows of the table that this prints."""
         count = len(self.seeds)
-        title = f"{count} member{'s' if count > 1 else ''}, median at the end of each stage; of a level, the lowest"
         stages = np.unique(self.stage)
         steps = [f"stage {stage}, step {self.step[self.stage == stage][-1]}" for stage in stages]
-        table = Table("metric", *steps, title=title)
+        rows = []
         for name in self.metrics:
             ends = [self.end(int(stage), name).reshape(count, -1) for stage in stages]
             lowest = [_median([np.nanmin(row) for row in end if not np.isnan(row).all()]) for end in ends]
-            table.add_row(name, *lowest)
-        return table
+            rows.append([name, *lowest])
+        return ["metric", *steps], rows
 
 
 def _median(values: list) -> str:
     return f"{np.median(values):.4g}" if values else "·"
 
 
-def _final(values: np.ndarray) -> np.ndarray:
+def last_measured(values: np.ndarray) -> np.ndarray:
     """Along the record axis, the last entry that is not NaN; NaN where there is none."""
     missing = np.isnan(values.reshape(*values.shape[:2], -1)).all(axis=-1)
     seen = np.logical_not(missing)

@@ -5,10 +5,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+import numpy as np
+
 
 @dataclasses.dataclass(frozen=True)
 class Progress:
-    """Where an ensemble stands."""
+    """How far an ensemble is, after a chunk."""
 
     stage: int
     stages: int
@@ -17,6 +19,8 @@ class Progress:
     members: int
     solved: int
     seconds: float
+    # what each member measured last in the chunk, [member, ...level]; NaN for members that had stopped before it
+    metrics: dict[str, np.ndarray] = dataclasses.field(default_factory=dict, repr=False, compare=False)
 
     @property
     def rate(self) -> float:

@@ -27,7 +27,7 @@ def history_of(seeds, records, members: Member, samples: np.ndarray, cut: bool) 
         "the stages of one run measure the same things: their probes differ; give every stage the same probes",
     )
     metrics = {name: _joined([found[name] for _, _, found in records]) for name in names}
-    kept = _measured(metrics) | np.append(True, stage[1:] != stage[:-1])  # however long the last chunk was
+    kept = measured_at(metrics) | np.append(True, stage[1:] != stage[:-1])  # however long the last chunk was
     secrets = jax.tree.leaves(members.secret)
     ended = np.asarray(members.left) | np.asarray(members.diverged)
     return History(
@@ -43,8 +43,8 @@ def history_of(seeds, records, members: Member, samples: np.ndarray, cut: bool) 
     )
 
 
-def _measured(metrics: dict[str, np.ndarray]) -> np.ndarray:
-    """At which records anyone measured anything."""
+def measured_at(metrics: dict[str, np.ndarray]) -> np.ndarray:
+    """Return at which records at least one member measured something."""
     seen = [np.moveaxis(~np.isnan(values), 1, 0) for values in metrics.values()]
     return np.any([record.reshape(len(record), -1).any(axis=1) for record in seen], axis=0)
 
