@@ -1,4 +1,4 @@
-"""A model whose arrays exist only once a member is born."""
+"""A model whose arrays exist only once a member is initialised."""
 
 import equinox as eqx
 import jax
@@ -20,7 +20,7 @@ class Drawn(AbstractModel):
     dtype: str = eqx.field(static=True, default="int8")  # of the counts, which no gradient reaches
     layout: Layout = eqx.field(static=True, default=TASK.layout)
 
-    def fresh(self, key):
+    def init(self, key):
         weights = jax.random.normal(key, (1, self.layout.inputs))
         return Drawn(weights, self.scale, jnp.ones(2, self.dtype), self.dtype, self.layout)
 

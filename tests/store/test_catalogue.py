@@ -67,7 +67,7 @@ def test_diff(two):
     first, second = list_runs(two)["id"]
     rows = diff_runs(two, first, second)
     assert ("stages.0.optimizer.rate", 0.5, 0.25) in rows
-    assert {path for path, _, _ in rows} == {"seeds", "stages.0.optimizer.rate", "stages.1.rule.rate"}
+    assert {path for path, _, _ in rows} == {"seeds", "stages.0.optimizer.rate", "stages.1.optimizer.rate"}
     assert diff_runs(two, first, first) == []
 
 

@@ -277,7 +277,7 @@ def test_figure_folder(tmp_path):
 
 
 def test_models_that_draw_their_weights_and_hold_numbers(tmp_path, same):
-    """A structure that only `fresh` knows, with a Python number among the leaves."""
+    """A structure that only `init` knows, with a Python number among the leaves."""
     run = Run(Drawn(None, 2.0), [stage()])
     outcome = Store(tmp_path).train(run, [0, 1], strategy="vmap")
     same(Store(tmp_path).train(run, [0, 1]), outcome)
@@ -286,7 +286,7 @@ def test_models_that_draw_their_weights_and_hold_numbers(tmp_path, same):
 
 def test_half_precision_survives():
     run = Run(Drawn(None, jnp.float32(2), dtype="bfloat16"), [stage()])  # pyright: ignore
-    models = eqx.filter_vmap(run.model.fresh)(jax.vmap(jax.random.key)(jnp.arange(3)))
+    models = eqx.filter_vmap(run.model.for_member)(jax.vmap(jax.random.key)(jnp.arange(3)))
     again = models_from(models_bytes(models), structure_of(run), 3)
     assert again.counts.dtype == "bfloat16"  # pyright: ignore
     assert bool(eqx.tree_equal(models, again))

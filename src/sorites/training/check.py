@@ -65,9 +65,14 @@ def _redrawn(model: AbstractModel) -> str | None:
     weights = jax.tree.leaves(eqx.filter(model, model.trainable()))
     if not any(np.asarray(weight).any() for weight in weights):
         return None
+    drawn = model.init(jax.random.key(0))
+    others = jax.tree.leaves(eqx.filter(drawn, drawn.trainable()))
+    pairs = [(np.asarray(weight), np.asarray(other)) for weight, other in zip(weights, others, strict=False)]
+    if not any(weight.any() and not np.array_equal(weight, other) for weight, other in pairs):
+        return None
     return (
         f"got a {type(model).__name__} with weights, of which each member would draw its own; use "
-        "model.with_weights_kept() to train these, or build the model with zeros"
+        "model.with_weights_kept() to train these, or build the model with zeros in their place"
     )
 
 
