@@ -23,6 +23,7 @@ from .chunks import Loop, train_stage
 from .clock import Clock
 from .history import History
 from .member import Member, init_member, start_stage
+from .memory import memory_errors_refused
 from .plan import Plan, plans
 from .progress import Listener
 from .records import history_of
@@ -133,7 +134,7 @@ def train(
     loop = Loop(program, plans(run), strategy, chunk, shrink, snapshots_of(run, snapshots), clock)
     if checkpoint is not None:
         checkpoint = checkpoint.of(strategy, chunk, shrink, tuple(snapshots))
-    with Reports(run, seeds, progress, callback) as report:
+    with memory_errors_refused(), Reports(run, seeds, progress, callback) as report:
         state = _resumed(checkpoint, run, seeds) or _started(run, seeds)
         while True:
             for after in train_stage(loop, state):

@@ -1,9 +1,14 @@
-"""How much memory one member of an ensemble needs."""
+"""How much memory one member of an ensemble needs, and what is said when it is not there."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import equinox as eqx
 import jax
 import numpy as np
 
+from ..errors import SpecError
 from .member import member_shapes
 from .stage import Run
 
@@ -18,6 +23,22 @@ def bytes_needed(run: Run) -> int:
         for stage in run.stages
     )
     return (2 + teachers) * model + state + batch
+
+
+@contextmanager
+def memory_errors_refused() -> Iterator[None]:
+    """Raise a SpecError where the device runs out of memory in this block."""
+    try:
+        yield
+    except jax.errors.JaxRuntimeError as error:
+        if "RESOURCE_EXHAUSTED" not in str(error):
+            raise
+        asked = re.search(r"allocating (\d+)", str(error))
+        size = f", {int(asked[1]) / 2**30:,.1f} GiB at once" if asked else ""
+        raise SpecError(
+            f"out of memory (RESOURCE_EXHAUSTED): the training asked for more than the device has{size}; use a smaller "
+            "batch, a shorter task or a smaller model"
+        ) from None
 
 
 def _bytes(tree) -> int:
