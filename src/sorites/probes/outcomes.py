@@ -13,6 +13,7 @@ from jaxtyping import Array, Float
 from ..errors import require
 from ..fields import numbers
 from ..models import AbstractModel
+from ..models.said import held_out_key
 from ..supervision import AbstractFilter, AbstractPrefix, Own, Shown, Written, inputs_only
 from ..tasks import Layout
 from .base import AbstractProbe, share
@@ -128,7 +129,7 @@ class Reward(AbstractProbe):
     asks_what_is_taught: ClassVar[bool] = False
 
     def __call__(self, model, task, secret, chains, taught):
-        tokens, said = model.own(chains, jax.random.key(0), "sampled")
+        tokens, said = model.own(chains, held_out_key(), "sampled")
         agreement = said.agreement(tokens[task.layout.inputs :], task.relabel(secret, tokens))
         return {"sampled.reward": jnp.mean(agreement)}
 
@@ -156,7 +157,7 @@ class Elsewhere(AbstractProbe):
         return any(probe.asks_what_is_taught for probe in self.probes)
 
     def __call__(self, model, task, secret, chains, taught):
-        there = self.task.sample(secret, jax.random.key(1), self.count)  # pyright: ignore
+        there = self.task.sample(secret, held_out_key(1), self.count)  # pyright: ignore
         found = {}
         for probe in self.probes:
             found |= probe(model, self.task, secret, there, taught)  # pyright: ignore
