@@ -187,7 +187,7 @@ OPERATIONS = {
     "pooled": member(own(flips=FLIPS), source=Pooled(8, 4)),
     "pooled in blocks": member(own(), source=Pooled(32, 20, block=4)),
     "blocks": member(own(flips=FLIPS), source=Blocks(3, 2)),
-    "noisy": member(own(), source=Noisy(Sampled(4), 0.1)),
+    "noisy": member(own(), source=Noisy(Sampled(4), 0.1), model=perceptron(TASK)),
     "repeated": member(own(), source=Repeated(6, 3)),
     "enumerated": member(own(), source=Enumerated(8)),
     "one pass": member(own(), source=OnePass(4)),
