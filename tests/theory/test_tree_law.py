@@ -66,3 +66,5 @@ def test_correlations_are_those_of_the_products():
     signs = np.array([[1, -1, 1], [-1, -1, 1], [1, 1, 1], [1, -1, -1]])
     assert products.largest_correlation(signs, [0b011]) == pytest.approx(abs((signs[:, 0] * signs[:, 1]).mean()))
     assert products.largest_correlation(signs, [0b001, 0b100]) == pytest.approx(0.5)
+    alone = [products.largest_correlation(signs, [product]) for product in range(1, 8)]
+    assert products.largest_correlation(signs, list(range(1, 8))) == max(alone) > min(alone)
