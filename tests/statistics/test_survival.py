@@ -16,6 +16,11 @@ def test_product_limit_by_hand():
     np.testing.assert_allclose(curve.unsolved, [0.5, 0.25, 0.0])
 
 
+def test_a_curve_without_members_is_refused():
+    with pytest.raises(SpecError, match="needs members"):
+        kaplan_meier(np.array([]), np.array([], bool))
+
+
 def test_medians():
     times, solved = np.arange(1.0, 10.0), np.ones(9, bool)
     found = median_time(times, solved)
