@@ -130,6 +130,13 @@ def test_what_is_seen_of_actions_and_of_values_starts_apart():
     assert not np.isin(np.asarray(first), np.asarray(second)).any()
 
 
+def test_bias_and_ceiling_grow_with_the_logarithm_of_the_vocabulary():
+    small = features.drawn(ACTION, 100, 3, 0.5, 3.0, SReLU(), jax.random.key(0))
+    assert float(small.bias) == pytest.approx(0.5 * np.log(100))
+    assert float(small.ceiling) == pytest.approx(3.0 * np.log(100))
+    assert float(small.others) == 100 - ACTION.values
+
+
 def test_the_printed_values_of_the_modified_srelu():
     """Assumption B.2 with leak 0.1 and ceiling 2: x^2/2 down to the leak, then a line, then a constant."""
     relu = SReLU(4, 0.5, "modified", leak=0.1, ceiling=2.0)
