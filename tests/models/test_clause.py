@@ -9,7 +9,7 @@ import pytest
 from sorites.errors import SpecError
 from sorites.models import features, routing
 from sorites.models.clause import block_mask, clause_loss
-from sorites.models.srelu import SReLU
+from sorites.models.srelu import SReLU, printed_modified
 from sorites.tasks.actions import action_named
 from sorites.tasks.lego import Lego, Sentences, Vocabulary, chained, encode
 from sorites.theory.precision import in_float64
@@ -119,3 +119,29 @@ def test_bad_settings_are_refused():
     for bad, words in (({"power": 3}, "power=3"), ({"width": 0.0}, "width=0"), ({"version": "other"}, "other")):
         with pytest.raises((SpecError, TypeError, Exception), match=words):
             SReLU(**bad)
+
+
+def test_what_is_seen_of_actions_and_of_values_starts_apart():
+    """Each of the two blocks has a key of its own, so that normal numbers agree nowhere."""
+    small = features.drawn(ACTION, WORDS.size, 50, 1.0, 3.0, SReLU(), jax.random.key(0))
+    several = min(small.actions.shape[-1], small.values.shape[-1])
+    first, second = small.actions[..., :several].ravel(), small.values[..., :several].ravel()
+    assert abs(np.corrcoef(first, second)[0, 1]) < 4 / np.sqrt(first.size)  # four standard errors
+    assert not np.isin(np.asarray(first), np.asarray(second)).any()
+
+
+def test_bias_and_ceiling_grow_with_the_logarithm_of_the_vocabulary():
+    small = features.drawn(ACTION, 100, 3, 0.5, 3.0, SReLU(), jax.random.key(0))
+    assert float(small.bias) == pytest.approx(0.5 * np.log(100))
+    assert float(small.ceiling) == pytest.approx(3.0 * np.log(100))
+    assert float(small.others) == 100 - ACTION.values
+
+
+def test_the_printed_values_of_the_modified_srelu():
+    """Assumption B.2 with leak 0.1 and ceiling 2: x^2/2 down to the leak, then a line, then a constant."""
+    relu = SReLU(4, 0.5, "modified", leak=0.1, ceiling=2.0)
+    below = printed_modified(jnp.asarray([0.0, -0.05, -0.1, -1.0, -2.0, -3.0]), relu)
+    np.testing.assert_allclose(below, [0.0, 0.05**2 / 2, 0.1 * 0.1, 0.1 * 1.0, 0.1 * 2.0, 0.1 * 2.0], rtol=1e-6)
+    above = printed_modified(jnp.asarray([0.25, 0.5, 1.0, 3.0]), relu)
+    bend = 0.25**4 / (4 * 0.5**3)  # x^q / (q rho^(q-1)); a straight line less rho (1 - 1/q) from rho to the ceiling
+    np.testing.assert_allclose(above, [bend, 0.5 - 0.375, 1.0 - 0.375, 2.0 - 0.375], rtol=1e-6)

@@ -1,5 +1,7 @@
 """The experimental decoder: caching changes nothing, one chain is a batch of one, odd settings are refused."""
 
+import math
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -90,3 +92,27 @@ def test_the_first_of_the_largest_is_meant():
     values = jnp.asarray(np.random.default_rng(0).integers(0, 4, (50, 3, 7)), jnp.float32)
     np.testing.assert_array_equal(first_largest(values), jnp.argmax(values, axis=-1))
     assert first_largest(jnp.asarray([[-jnp.inf, -1e9, -1e9], [-jnp.inf] * 3, [0, jnp.nan, 1]])).tolist() == [1, 0, 0]
+
+
+@pytest.mark.parametrize(("normalised", "positions"), [(False, "none"), (True, "none"), (False, "alibi")])
+def test_attention_by_hand(normalised, positions, chains):
+    """What figures show: softmax(q k / sqrt(d)) of each answer over the clauses up to it, and none on the last one.
+    ALiBi of two heads takes 2^-4 and 2^-8 of the distance from the scores."""
+    model, heads = made(1.0, normalised, positions=positions), 2
+    tokens = np.moveaxis(np.asarray(chains.tokens), -1, 0)[:, :-1]  # batch clause slot
+    rows = np.einsum("std,sdw->stw", np.asarray(model.tokens, float), np.asarray(model.into, float))
+    rows[:, TASK.vocabulary.blank] = 0
+    stream = sum(rows[slot][tokens[..., slot]] for slot in range(5))
+    if normalised:
+        stream = stream / np.sqrt((stream**2).mean(axis=-1, keepdims=True) + 1e-6)
+    query, key = ((stream @ np.asarray(weight, float)).reshape(6, 8, heads, -1) for weight in (model.query, model.key))
+    scores = np.einsum("bqhd,bkhd->bhqk", query, key) / math.sqrt(query.shape[-1])
+    if positions == "alibi":
+        distance = np.arange(8)[:, None] - np.arange(8)
+        scores = scores - np.array([2.0**-4, 2.0**-8])[:, None, None] * distance
+    scores = np.where(np.tri(8, dtype=bool), scores, -np.inf)
+    wanted = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
+    [found] = model.attend(chains)  # head thought position batch
+    assert found.shape == (heads, 4, 9, 6)
+    np.testing.assert_allclose(np.moveaxis(np.asarray(found[:, :, :8]), -1, 0), wanted[:, :, 4:], atol=1e-5)
+    assert not np.asarray(found[:, :, 8]).any()

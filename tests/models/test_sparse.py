@@ -32,6 +32,13 @@ def drawn(model):
     return eqx.tree_at(lambda m: (m.attention, m.weights), model, tuple(made))
 
 
+def test_how_wide_it_is_where_nothing_is_said():
+    """m = 64 gives 128 neurons, half of which lift the answer and half lower it."""
+    model = sparse(TASK)
+    assert model.table.shape == (2 * TASK.layout.positions, 256)
+    np.testing.assert_array_equal(model.head, np.repeat([1 / 128, -1 / 128], 64))
+
+
 def test_it_is_the_block_of_the_theory(chains):
     with jax.enable_x64(True):
         model = drawn(sparse(TASK, 24, 5).init(jax.random.key(0)))

@@ -61,3 +61,10 @@ def test_classes_are_refused():
     task = Lego("C3", 2, 6)
     with pytest.raises(SpecError, match="signs"):
         Fourier()(Either((0, 1)), task, task.draw(jax.random.key(0)), task.sample((), jax.random.key(0), 2), ())
+
+
+def test_how_many_inputs_are_listed():
+    assert [Fourier(most=most).most for most in (1, 12)] == [1, 12]
+    for most in (0, 13):
+        with pytest.raises(SpecError, match=f"most={most}"):
+            Fourier(most=most)

@@ -16,6 +16,11 @@ def test_product_limit_by_hand():
     np.testing.assert_allclose(curve.unsolved, [0.5, 0.25, 0.0])
 
 
+def test_a_curve_without_members_is_refused():
+    with pytest.raises(SpecError, match="needs members"):
+        kaplan_meier(np.array([]), np.array([], bool))
+
+
 def test_medians():
     times, solved = np.arange(1.0, 10.0), np.ones(9, bool)
     found = median_time(times, solved)
@@ -77,3 +82,23 @@ def test_one_size_tells_nothing():
         compare_growth(np.array([1, 1]), np.array([2.0, 3.0]), np.array([True, True]))
     flat = compare_growth(np.array([1, 2, 3]), np.array([5.0, 5.0, 5.0]), np.array([True, True, True]))
     assert flat.verdict == "inconclusive"
+
+
+@pytest.mark.parametrize("spread", [math.exp(-2.5), 1.0, math.exp(4)])
+def test_without_censoring_a_fit_is_least_squares(spread):
+    """Of the logarithms of the times; the likeliest spread is the root mean square of what is left."""
+    sizes, left = np.repeat([2.0, 3, 4, 5], 10), np.random.default_rng(1).normal(size=40)
+    design = np.stack([np.ones(40), sizes - 2], axis=1)
+    left -= design @ np.linalg.lstsq(design, left, rcond=None)[0]
+    left *= spread / np.sqrt(np.mean(left**2))
+    found = compare_growth(sizes, np.exp(200 + 0.5 * (sizes - 2) + left), np.ones(40, bool)).exponential
+    assert found.spread == pytest.approx(spread, rel=1e-2)
+    assert math.log(found.first) == pytest.approx(200, abs=0.02 * spread)
+    assert math.log(found.growth) == pytest.approx(0.5, abs=0.02 * spread)
+    normal = -20 * (math.log(2 * math.pi) + 1) - 40 * math.log(spread)
+    assert found.log_likelihood == pytest.approx(normal, abs=1e-2)
+
+
+def test_times_on_a_curve_have_a_least_spread():
+    found = compare_growth(np.array([2, 3, 4, 5]), np.exp([1.0, 2, 3, 4]), np.ones(4, bool)).exponential
+    assert found.spread == pytest.approx(math.exp(-3), rel=1e-3)

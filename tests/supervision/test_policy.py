@@ -21,7 +21,9 @@ from sorites.supervision import (
     Sampled,
     credit,
     expected_reward,
+    outcome_reward,
     process_reward,
+    self_generated,
 )
 from sorites.tasks import Boolean, Parity
 
@@ -133,3 +135,10 @@ def test_refusals(model):
         expected_reward(model, TASK, jnp.arange(4), WHERE, "self")
     with pytest.raises(SpecError, match="gate='iff'"):
         policy_for("iff")
+
+
+def test_what_a_thought_weighs():
+    """1/(k-1) each where every thought is taught; all of it on the answer of an outcome reward."""
+    for taught in (process_reward(TASK.layout), self_generated(TASK.layout)):
+        np.testing.assert_allclose(taught.where, WHERE[:, None])
+    np.testing.assert_allclose(outcome_reward(TASK.layout).where, [[0], [0], [1]])

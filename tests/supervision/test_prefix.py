@@ -5,9 +5,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jaxtyping import Array
 
 from sorites.errors import SpecError
-from sorites.models import ClassLogits, SignMeans
+from sorites.models import AbstractModel, ClassLogits, SignMeans
 from sorites.models.gated import gated
 from sorites.models.positional import positional
 from sorites.supervision import OwnPrefix, TruePrefix, direct, inputs_only, teacher_forcing, without
@@ -143,3 +144,21 @@ class TestRegimes:
 def test_an_unknown_way_is_refused():
     with pytest.raises(SpecError, match=r"own thoughts are soft, greedy or sampled: how='beam'; use one"):
         OwnPrefix("beam")
+
+
+class Uniform(AbstractModel):
+    """Its means are drawn from the key that it reads with."""
+
+    weights: Array
+
+    def predict(self, chain, depth=None, key=None):
+        return SignMeans(jax.random.uniform(key, (chain.layout.thoughts, 1)))
+
+
+def test_dropout_has_a_key_of_its_own(chains, task):
+    """No chain drops out what another term of the stage draws for its own thoughts of some round."""
+    key, shape = jax.random.key(2), (task.layout.thoughts, 1)
+    dropped = np.asarray(TruePrefix()(Uniform(jnp.zeros(())), chains, key, None).prediction.mean())
+    rounds = [jax.random.uniform(jax.random.fold_in(key, number), shape) for number in range(COUNT)]
+    assert dropped.shape == (*shape, COUNT)
+    assert not np.isin(dropped, np.asarray(rounds)).any()

@@ -13,7 +13,17 @@ from sorites.errors import SpecError
 from sorites.models.gated import gated
 from sorites.models.positional import positional
 from sorites.store import describe, member_id
-from sorites.supervision import Draw, Enumerated, Noisy, Pooled, Sampled, sources, teacher_forcing
+from sorites.supervision import (
+    Blocks,
+    Draw,
+    Enumerated,
+    Noisy,
+    Pooled,
+    Repeated,
+    Sampled,
+    sources,
+    teacher_forcing,
+)
 from sorites.tasks import AbstractTask, Parity
 from sorites.training import GD, Evaluation, Run, Stage
 
@@ -216,3 +226,16 @@ def test_refusals():
         Pooled(8, 9)
     with pytest.raises(SpecError, match=r"only some tasks can list their inputs: task=Boolean; sample instead"):
         AbstractTask.enumerate(Parity(4, 2), None)
+
+
+@pytest.mark.parametrize("source", [Sampled(64), Sampled(64, block=32), Blocks(32, 2), Repeated(64, 1)])
+def test_a_batch_and_what_is_drawn_on_it_have_keys_of_their_own(source, task, secret):
+    """The objective draws chains from the key that it gets: they are others than those of its batch."""
+
+    def equal(model, chains, key):
+        again = task.sample(secret, key, chains.tokens.shape[-1]).tokens
+        return (again == chains.tokens)[: task.bits].mean() + 0 * model.weights.sum()
+
+    draw = Draw(secret, None, jnp.zeros((), jnp.uint32), jax.random.key(1), None)
+    share, _ = source.gradient(equal, positional(task), task, draw)
+    assert float(share) == pytest.approx(0.5, abs=0.1)  # 512 bits: four standard errors are 0.09

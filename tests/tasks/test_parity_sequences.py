@@ -80,6 +80,12 @@ def test_a_shorter_chain_in_a_longer_layout(form, room):
     np.testing.assert_array_equal(chains.tokens[8 + answer, 0], parity)
 
 
+def test_every_bit_may_be_secret():
+    task = Sequences(6, 6, 6, validation=4)
+    assert np.asarray(task.draw(jax.random.key(0)).mask).tolist() == [1] * 6
+    assert task.layout.thoughts == 6
+
+
 def test_orders_and_refusals():
     orders = ("ascending", "drawn")
     ascending, drawn = (Sequences(8, 3, 3, validation=4, order=order).draw(jax.random.key(3)) for order in orders)

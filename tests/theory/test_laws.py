@@ -125,6 +125,24 @@ def test_pulls_along_a_serial_chain():
     assert found.input >= serial_chain.reward_bound(5)
 
 
+@pytest.mark.parametrize("thought", [2, 3, 4])
+def test_pulls_on_later_thoughts_by_enumeration(thought):
+    """y_j is +1 with probability z^2, z the mean of its keys: the inputs and y_{j-1}; its label is y_{j-1} x_{j+1}."""
+    bits, total = 6, np.zeros(7)
+    for row in signs(bits):
+        plus = row.mean() ** 2  # the chance of y_1 = +1
+        for _ in range(thought - 2):
+            plus = sum(chance * np.append(row, before).mean() ** 2 for before, chance in ((1, plus), (-1, 1 - plus)))
+        for before, chance in ((1, plus), (-1, 1 - plus)):
+            tokens = np.append(row, before)
+            z, label = tokens.mean(), before * row[thought]
+            total += chance / 2**bits * 2 * z * label * (tokens - z)  # psi' (tokens - z), psi = z^2
+    found = serial_chain.reward_pull(bits, thought)
+    assert found.thought == pytest.approx(total[-1])
+    assert found.input == pytest.approx(total[thought])
+    assert found.other == pytest.approx(np.delete(total, [thought, bits]).mean())
+
+
 def test_the_flow_of_the_reward():
     """dt/du = (k-1) (d - 2 + 2u)^3 / (4 d u^3), and u / (d - 2 + 2u) is the child's share."""
     keys, tokens = 7, 3

@@ -87,3 +87,14 @@ def test_the_chance_of_elimination_by_enumeration():
 def test_the_rate_of_an_exponential():
     sizes = np.array([2, 3, 5, 8])
     assert semi_log_slope(sizes, 3 * np.exp(-0.7 * sizes)).value == pytest.approx(-0.7)
+
+
+def test_elimination_of_several_at_once_in_more_than_a_word():
+    """Three secrets of 70 bits; the fourth sees one bit never, and any secret with it fits as well."""
+    generator = np.random.default_rng(0)
+    inputs, secrets = generator.random((4, 90, 70)) < 0.5, generator.random((4, 70)) < 0.3
+    inputs[3, :, 66] = False
+    labels = np.einsum("tsb,tb->ts", inputs.astype(int), secrets) % 2 == 1
+    fits, found = elimination.eliminate_each(inputs, labels)
+    np.testing.assert_array_equal(fits, [True, True, True, False])
+    np.testing.assert_array_equal(found[:3], secrets[:3])

@@ -35,6 +35,24 @@ def test_the_law_is_the_population(bits, sparsity):
         assert tree_law.start_loss(bits, sparsity, stage) == pytest.approx(loss, abs=1e-14)
 
 
+@pytest.mark.parametrize(("bits", "sparsity"), [(6, 4), (8, 8)])
+def test_what_does_not_see_the_label(bits, sparsity):
+    """The mean of phi(z) phi'(z) (x_j - z) / N over every input."""
+    for stage in range(1, int(math.log2(sparsity)) + 1):
+        inputs = np.array(list(itertools.product([1, -1], repeat=bits)), float)
+        level, columns = inputs[:, :sparsity], [inputs]
+        for _ in range(1, stage):
+            level = level[:, 0::2] * level[:, 1::2]
+            columns.append(level)
+        keys = np.concatenate(columns, axis=1)
+        z = keys.mean(axis=1)
+        pull = -np.cos(np.pi * z) * np.pi * np.sin(np.pi * z)
+        found = (pull[:, None] * (keys - z[:, None])).mean(axis=0) / keys.shape[1]
+        law = tree_law.unlabelled_gradient(bits, sparsity, stage)
+        expected = [law[place.name] for place in tree_law.places(bits, sparsity, stage) for _ in range(place.count)]
+        np.testing.assert_allclose(np.sort(found), np.sort(expected), rtol=0, atol=1e-14)
+
+
 @pytest.mark.parametrize(("keys", "ratio"), [(16, 0.6756), (30, 0.8032), (64, 0.8997), (256, 0.9734), (1024, 0.9933)])
 def test_independent_keys_have_the_catalogue_values(keys, ratio):
     assert tree_law.exchangeable_signal(keys) == pytest.approx(ratio, abs=6e-5)
@@ -66,3 +84,5 @@ def test_correlations_are_those_of_the_products():
     signs = np.array([[1, -1, 1], [-1, -1, 1], [1, 1, 1], [1, -1, -1]])
     assert products.largest_correlation(signs, [0b011]) == pytest.approx(abs((signs[:, 0] * signs[:, 1]).mean()))
     assert products.largest_correlation(signs, [0b001, 0b100]) == pytest.approx(0.5)
+    alone = [products.largest_correlation(signs, [product]) for product in range(1, 8)]
+    assert products.largest_correlation(signs, list(range(1, 8))) == max(alone) > min(alone)

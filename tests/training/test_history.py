@@ -114,3 +114,12 @@ def test_a_history_without_a_list_is_read(history, tmp_path):
         arrays = {name: stored[name] for name in stored.files if name != "arrays"}
     np.savez_compressed(tmp_path / "old.npz", **arrays)
     same(History.load(tmp_path / "old.npz"), history)
+
+
+def test_stage_lines_stand_where_stages_begin():
+    stages, steps = np.repeat([1, 2, 3], 3), np.array([0, 2, 4, 4, 6, 8, 8, 9, 10])
+    one, none = np.zeros(1, int), np.zeros(1, bool)
+    whole = History(one, stages, steps, {"loss": np.ones((1, 9), np.float32)}, one, one, none, none, one[:, None])
+    [axes] = whole.plot("loss").axes
+    lines = [line.get_xdata() for line in axes.lines]
+    assert [float(found[0]) for found in lines if len(found) == 2] == [4.0, 8.0]

@@ -23,6 +23,7 @@ from .base import AbstractModel, Defaults, Maps, zeros
 from .network import TYPES, Architecture, Network, embed, network, sum_type, working_type
 from .prediction import AbstractPrediction, ClassLogits, SignLogits
 
+PAD = 1_000_037  # folds the key of the pad; split(key, n)[i] is fold_in(key, i), so no small number will do
 SHORT = 4  # tokens up to which reading again costs less than keeping keys and values
 
 
@@ -49,7 +50,7 @@ class GPT(AbstractModel):
     def init(self, key: Key[Array, ""]) -> "GPT":
         net = self.net
         made = network(net.architecture, len(net.positions), key, len(net.tokens))
-        pad = net.architecture.spread * jax.random.normal(jax.random.fold_in(key, 1), self.pad.shape)
+        pad = net.architecture.spread * jax.random.normal(jax.random.fold_in(key, PAD), self.pad.shape)
         return dataclasses.replace(self, net=made, pad=pad.astype(self.pad.dtype))
 
     def for_gradient(self) -> "GPT":

@@ -13,6 +13,7 @@ from jaxtyping import Array, Float
 from ..errors import require
 from ..fields import numbers
 from ..models import AbstractModel
+from ..models.prediction import held_out_key
 from ..supervision import AbstractFilter, AbstractPrefix, FilteredPrefix, OwnPrefix, TruePrefix, inputs_only
 from ..tasks import Layout
 from .base import AbstractProbe, fraction
@@ -130,7 +131,7 @@ class Reward(AbstractProbe):
     needs_supervision: ClassVar[bool] = False
 
     def __call__(self, model, task, secret, chains, supervisions):
-        tokens, prediction = model.generate_and_predict(chains, jax.random.key(0), "sampled")
+        tokens, prediction = model.generate_and_predict(chains, held_out_key(), "sampled")
         agreement = prediction.agreement(tokens[task.layout.inputs :], task.relabel(secret, tokens))
         return {"sampled.reward": jnp.mean(agreement)}
 
@@ -158,7 +159,7 @@ class OnTask(AbstractProbe):
         return any(probe.needs_supervision for probe in self.probes)
 
     def __call__(self, model, task, secret, chains, supervisions):
-        there = self.task.sample(secret, jax.random.key(1), self.count)  # pyright: ignore
+        there = self.task.sample(secret, held_out_key(1), self.count)  # pyright: ignore
         found = {}
         for probe in self.probes:
             found |= probe(model, self.task, secret, there, supervisions)  # pyright: ignore

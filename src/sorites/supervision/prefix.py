@@ -10,7 +10,7 @@ from jaxtyping import Array, Bool, Key, Num
 
 from ..errors import require
 from ..models import AbstractModel, AbstractPrediction
-from ..models.prediction import HOWS
+from ..models.prediction import HOWS, held_out_key
 from ..tasks import Chain
 
 DROPOUT = 1_000_033  # folds the dropout's key out of the term's
@@ -76,5 +76,5 @@ class OwnPrefix(AbstractPrefix):
         )
 
     def __call__(self, model, chains, key, depth):
-        key = jax.random.key(0) if key is None else key
+        key = held_out_key() if key is None else key
         return PrefixOutput(*model.generate_and_predict(chains, key, self.how, depth))

@@ -12,6 +12,9 @@ from ..models import AbstractModel
 from ..models.prediction import HOWS
 from ..tasks import AbstractTask, Chain
 from .sources import AbstractSource
+from .supervision import FLIPS
+
+WRITE = 1_000_039  # folds the key of a teacher's tokens out of that of the batch
 
 
 class Rewritten(AbstractSource):
@@ -37,14 +40,15 @@ class Rewritten(AbstractSource):
     def rewrite(self, chains: Chain, task: AbstractTask, teacher: AbstractModel | None, key: Key[Array, ""]) -> Chain:
         if teacher is None:
             raise SpecError("self-training has a teacher: none was frozen; give the stage freeze=True")
-        tokens, inputs = teacher.generate(chains, key, self.how), chains.layout.inputs
+        write, flip = jax.random.fold_in(key, WRITE), jax.random.fold_in(key, FLIPS)
+        tokens, inputs = teacher.generate(chains, write, self.how), chains.layout.inputs
         own = chains.with_tokens(tokens)
         if self.confidence is not None:
             surest = jnp.min(teacher.predict_batch(own).log_prob(tokens[inputs:]), axis=(0, 1))
             own = eqx.tree_at(lambda chain: chain.weight, own, (surest >= jnp.log(self.confidence)).astype(jnp.float32),
                               is_leaf=lambda leaf: leaf is None)  # fmt: skip
         if self.noise is not None:
-            thoughts = task.alphabet.corrupt(tokens[inputs:], jax.random.fold_in(key, 1), jnp.asarray(self.noise))
+            thoughts = task.alphabet.corrupt(tokens[inputs:], flip, jnp.asarray(self.noise))
             own = eqx.tree_at(lambda chain: chain.tokens, own, tokens.at[inputs:].set(thoughts))
         return own
 

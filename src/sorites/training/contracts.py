@@ -140,9 +140,8 @@ def _check_model(model: AbstractModel, task: AbstractTask) -> None:
         model = _with_noise(model.for_member(jax.random.key(2)))
         shown = ~np.repeat(np.stack([partly, hidden], axis=1), len(changes) + 1, axis=1)
         twice = Chain(jnp.concatenate([tokens, tokens], axis=-1), layout, jnp.asarray(shown))
-        some, none = jnp.split(
-            model.predict_batch(twice).expected(jnp.concatenate([labels, labels], axis=-1)), 2, axis=-1
-        )
+        both = model.predict_batch(twice).expected(jnp.concatenate([labels, labels], axis=-1))
+        some, none = both[..., : len(changes) + 1], both[..., len(changes) + 1 :]
         return [model.predict_batch(Chain(tokens, layout)).expected(labels), some, none]
 
     found = compiler.compiled(predicted, fast_compile=True)(model, task)
