@@ -86,7 +86,7 @@ class Dropping(AbstractModel):
     def init(self, key):
         return Dropping(jax.random.normal(key, self.weights.shape))
 
-    def read(self, chain, depth=None, key=None):
+    def predict(self, chain, depth=None, key=None):
         here = self.weights if key is None else self.weights * jax.random.bernoulli(key, 0.5, self.weights.shape)
         return SignMeans(jnp.tanh(here * chain.tokens[:8, 0].sum())[:, None])
 

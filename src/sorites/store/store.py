@@ -99,7 +99,7 @@ class Store:
         Raises:
             SpecError: where `so.train` refuses, or the store cannot be written.
         """
-        seeds = checked_seeds(seeds, distinct=isinstance(runs, Run))
+        seeds = checked_seeds(seeds, distinct=False)
         require(len(seeds) > 0, "an ensemble needs at least one seed: seeds=[]; use 1 or more")
         each = [runs] * len(seeds) if isinstance(runs, Run) else list(runs)
         require_alike(each)
@@ -134,7 +134,7 @@ class Store:
     ) -> History:
         """As `train`, all missing members as one group, for who asks for histories alone; `weights` stores them too.
         What is stored without weights is enough here, and `train` does not count it as stored."""
-        seeds = checked_seeds(seeds, distinct=isinstance(runs, Run))
+        seeds = checked_seeds(seeds, distinct=False)
         require(len(seeds) > 0, "an ensemble needs at least one seed: seeds=[]; use 1 or more")
         each = [runs] * len(seeds) if isinstance(runs, Run) else list(runs)
         require_alike(each)
