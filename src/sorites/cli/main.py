@@ -69,7 +69,10 @@ def build() -> argparse.ArgumentParser:
                        ("task", "cells of one task"), ("model", "cells of one model"),
                        ("supervision", "cells of one supervision"), ("find", "what contains this text")):  # fmt: skip
         made["list"].add_argument(f"--{flag}", metavar="WORD", help=text)
-    made["list"].epilog = "Alone it says what there is. For example: sorites list claims --paper wen --kind trend."
+    made["list"].epilog = (
+        "Alone it says what there is. With --store, claims have their last verdict beside them. "
+        "For example: sorites list claims --paper wen --kind trend."
+    )
     made["show"].add_argument("id", help="LI-14, or log-icot/2b")
     made["verify"].add_argument("ids", nargs="*", metavar="ID")
     made["verify"].add_argument("--paper", metavar="SLUG", help="all claims of one paper")
