@@ -16,6 +16,7 @@ WHAT = {
     "models": ("who can learn it", "sorites list models"),
     "cells": ("task x model x supervision: trains, or why not", "sorites list cells --task parity --model gpt"),
 }
+UNFOLDED = 10**6  # columns: more than any row has
 FILTERS = ("paper", "kind", "task", "model", "supervision")  # columns that may be asked for by a value
 
 
@@ -39,8 +40,19 @@ def execute(options: Any) -> int:
     for row in rows:
         table.add_row(*(escape("" if value is None else str(value)) for value in row))
     if not taken:
-        console(options).print(table)
+        _print(table, console(options))
     return 0
+
+
+def _print(table: Any, screen: Any) -> None:
+    """To a pipe or a file, a line for each row."""
+    if screen.is_terminal:
+        screen.print(table)
+        return
+    screen.width = screen.measure(table, options=screen.options.update(width=UNFOLDED)).maximum
+    with screen.capture() as printed:
+        screen.print(table)
+    screen.out("\n".join(line.rstrip() for line in printed.get().splitlines()), highlight=False)
 
 
 def _with_last_verdicts(records: list[dict[str, Any]], store: Any) -> list[dict[str, Any]]:

@@ -93,6 +93,8 @@ def build() -> argparse.ArgumentParser:
         made[name].add_argument("--decomposition", default="tree", help="tree, serial or flat")
         made[name].add_argument("--action", default="C3", help="the group of lego and composition, default C3")
         made[name].add_argument("--variables", type=whole, default=0, help="of lego, 2 more than twice the length")
+    for flag in ("layers", "width"):
+        made["run"].add_argument(f"--{flag}", type=whole, help="of a model that has them, default: the model's own")
     for flag in ("batch", "steps", "every"):
         made["run"].add_argument(f"--{flag}", type=whole, help="default: the model's own")
     made["run"].add_argument("--rate", type=float, help="default: the model's own")
