@@ -106,6 +106,8 @@ def test_a_record_without_a_digest_says_so():
     record = {"verdict": "holds", "scale": "tiny", "created": "2026-01-01T00:00:00.000000"}
     found = last_verdict(claim, record)
     assert found["outdated"] is None
-    assert found["last verdict"] == "holds at tiny scale, 2026-01-01T00:00:00 UTC, recorded without a digest of its code"
+    assert (
+        found["last verdict"] == "holds at tiny scale, 2026-01-01T00:00:00 UTC, recorded without a digest of its code"
+    )
     assert last_verdict(claim, record | {"source": code("log-icot", claim.check)})["outdated"] is False
     assert last_verdict(claim, None) == {"last verdict": None, "outdated": None}

@@ -75,7 +75,11 @@ def test_errata_and_verdicts_are_those_of_the_record():
 def test_a_verdict_recorded_with_other_code_is_marked():
     paper, record = papers()["log-icot"], records.records()["LI-1"] | {"source": None}
     claim = paper.claims()["LI-1"]
-    for source, mark in ((None, "without a digest"), ("0" * 16, "with other code"), (code("log-icot", claim.check), "")):
+    for source, mark in (
+        (None, "without a digest"),
+        ("0" * 16, "with other code"),
+        (code("log-icot", claim.check), ""),
+    ):
         found = record | {"source": source}
         outcome = claim_pages.page(claim, paper, found).split("## Verdict")[1].split("\n\n")[1]
         assert ("recorded" in outcome) == bool(mark)

@@ -72,7 +72,7 @@ def seeds_of(options: Any, seeds: Any) -> list[int]:
     """Of the file, or as many as --seeds says."""
     given = options.overrides.get("seeds")
     try:
-        found = list(range(int(given))) if given is not None else [int(seed) for seed in seeds]
+        found = list(range(int(given))) if given is not None else list(seeds)
     except (TypeError, ValueError):
         raise SpecError(f"seeds are whole numbers: seeds={given or seeds!r}; use range(16), or --seeds 16") from None
     require(0 < len(found) <= MANY, f"a sweep has 1 to {MANY:,} seeds: {len(found)}; use others")

@@ -15,6 +15,7 @@ import numpy as np
 from ..errors import require
 from ..runtime.devices import LARGE, LARGE_MEMBERS
 from ..training import Checkpoint, History, Progress, Run, Trained, train
+from ..training.orders import members_of
 from .folder import (
     ARRAYS,
     MODEL,
@@ -78,8 +79,7 @@ class Store:
     ) -> Trained:
         """As `sorites.training.train`, but only the members that are not stored yet, a group at a time; a group that
         was killed goes on from its checkpoint."""
-        require(len(seeds) > 0, "an ensemble needs at least one seed: seeds=0; use 1 or more")
-        each = [runs] * len(seeds) if isinstance(runs, Run) else list(runs)
+        each, seeds = members_of(runs, seeds)
         require_alike(each)
         group = group if group is not None else (LARGE_MEMBERS if each[0].model.weights_count > LARGE else MEMBERS)
 
@@ -110,8 +110,7 @@ class Store:
     ) -> History:
         """As `train`, all missing members as one group, for who asks for histories alone; `weights` stores them too.
         What is stored without weights is enough here, and `train` does not count it as stored."""
-        require(len(seeds) > 0, "an ensemble needs at least one seed: seeds=0; use 1 or more")
-        each = [runs] * len(seeds) if isinstance(runs, Run) else list(runs)
+        each, seeds = members_of(runs, seeds)
         require_alike(each)
 
         def missing(places: list[int], name: str) -> Kept:

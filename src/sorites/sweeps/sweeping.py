@@ -10,6 +10,7 @@ from typing import Any
 from ..errors import SpecError, require
 from ..store import Store
 from ..training import Run
+from ..training.orders import seeds_of
 from ..training.progress import Listener
 from .drive import Crew, Drive, Watcher
 from .endings import AbstractEnding
@@ -25,8 +26,7 @@ Runs = Grid | Mapping[str, Any] | Iterable[Any]  # of Runs
 
 def plan_of(what: Runs, seeds: Sequence[int]) -> tuple[tuple[Point, ...], list[Run], SweepPlan]:
     """Points, runs and plan: everything is built and checked, nothing is trained."""
-    require(not isinstance(seeds, int), f"seeds are a list: seeds={seeds}; use range({seeds})")
-    require(len(seeds) > 0, "a sweep needs at least one seed: seeds=0; use 1 or more")
+    seeds = seeds_of(seeds)
     require(len(set(seeds)) == len(seeds), "a seed is there once; leave out what is there twice")
     points, runs = points_of(what)
     return points, runs, make_plan(runs, seeds)

@@ -15,6 +15,7 @@ from jaxtyping import Array, Int
 
 from ..errors import require
 from ..fast import compiler
+from ..fields import shown
 from ..models import AbstractModel
 from ..runtime.devices import drop_programs_before_the_limit
 from .check import check
@@ -23,6 +24,7 @@ from .chunks import Loop, train_stage
 from .clock import Clock
 from .history import History
 from .member import Member, init_member, start_stage
+from .orders import members_of
 from .plan import Plan, plans
 from .progress import Listener, Progress, listener_or
 from .records import history_of
@@ -88,6 +90,10 @@ def train(
     Raises:
         SpecError: where the run cannot be trained; one sentence says why, before anything is compiled.
     """
+    require(
+        progress is None or callable(progress),
+        f"got progress={shown(progress)}; allowed is a function of a Progress, or None; use for example progress=print",
+    )
     runs, seeds = _checked(runs, seeds, strategy, seconds, chunk, shrink)
     drop_programs_before_the_limit()
     run, strategy, clock = stacked(runs), choose_strategy(runs[0], len(seeds), strategy), Clock(seconds)
@@ -135,17 +141,13 @@ def start_stages(stage: Stage, members: Member) -> Member:
 
 def _checked(runs, seeds, strategy, seconds, chunk, shrink) -> tuple[list[Run], list[int]]:
     """Return one run and one seed for each member, or refuse."""
-    require(not isinstance(seeds, int), f"seeds are a list: seeds={seeds}; use range({seeds})")
-    seeds = [int(seed) for seed in seeds]
-    runs = [runs] * len(seeds) if isinstance(runs, Run) else list(runs)
-    require(len(seeds) > 0, "an ensemble needs at least one seed: seeds=0; use 1 or more")
-    require(len(runs) == len(seeds), f"one run per seed: {len(runs)} runs, {len(seeds)} seeds; make them equal")
-    require(all(0 <= seed < 2**31 for seed in seeds), "a seed is a number from 0 to 2^31 - 1; use such numbers")
+    runs, seeds = members_of(runs, seeds)
     require(
         strategy in STRATEGIES,
         f"got strategy={strategy!r}; allowed are {', '.join(STRATEGIES)}; use 'auto' for the fastest on this device",
     )
-    require(seconds is None or seconds >= 0, f"a time limit is not negative: seconds={seconds}; use 0 or more")
+    timed = seconds is None or (isinstance(seconds, int | float) and seconds >= 0)
+    require(timed, f"got seconds={shown(seconds)}; allowed is a number from 0, or None; write for example seconds=60")
     require(chunk >= 1 and shrink >= 2, f"chunk >= 1 and shrink >= 2: chunk={chunk}, shrink={shrink}; use such numbers")
     for run in {id(run): run for run in runs}.values():
         check(run)
