@@ -7,6 +7,7 @@ import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -109,7 +110,7 @@ def model_named(
         SpecError: where there is no such model, or it has no layers or width to choose.
     """
     require(name in MODELS, f"a model is one of {', '.join(MODELS)}: model={name!r}; use one of these")
-    sizes = {size: value for size, value in (("layers", layers), ("width", width)) if value is not None}
+    sizes: dict[str, Any] = {size: value for size, value in (("layers", layers), ("width", width)) if value is not None}
     for size, value in sizes.items():
         having = [each for each, make in MODELS.items() if size in inspect.signature(make).parameters]
         require(name in having, f"got {size}={value} for the model {name!r}; allowed for {', '.join(having)}; "

@@ -29,17 +29,17 @@ def wrong_signature(stage: Stage, model: AbstractModel) -> str | None:
         parts += [(term.prefix, AbstractPrefix), (term.labels, AbstractLabels), (term.objective, AbstractObjective)]
     for thing, kind in parts:
         for name in sorted(kind.__abstractmethods__):  # pyright: ignore
-            asked, method = getattr(kind, name), getattr(type(thing), name)
-            if not (inspect.isroutine(asked) and callable(method)):  # a property
+            asked = getattr(kind, name)
+            if not inspect.isroutine(asked):  # a property
                 continue
-            names, takes = list(inspect.signature(asked).parameters), inspect.signature(method)
+            _, *names = inspect.signature(asked).parameters  # without self
+            takes = inspect.signature(getattr(thing, name))
             try:
                 takes.bind(*names)
             except TypeError:
-                got = ", ".join(list(takes.parameters)[1:])
                 return (
-                    f"got {type(thing).__name__}.{name}({got}); allowed is {name}({', '.join(names[1:])}); give it "
-                    "these arguments"
+                    f"got {type(thing).__name__}.{name}({', '.join(takes.parameters)}); allowed is "
+                    f"{name}({', '.join(names)}); give it these arguments"
                 )
     return None
 

@@ -47,12 +47,12 @@ def seeds_of(seeds: Any) -> list[int]:
     """
     if isinstance(seeds, int):
         raise SpecError(f"seeds are a list: seeds={seeds}; use range({seeds})")
-    if not isinstance(seeds, Iterable) or np.ndim(seeds) != 1 or isinstance(seeds, str | bytes):  # a set has no order
+    if np.ndim(seeds) != 1 or not isinstance(seeds, Iterable) or isinstance(seeds, str | bytes):  # a set has no order
         raise SpecError(f"got seeds={shown(seeds)}; allowed is a list of whole numbers; use for example range(8)")
     found = list(seeds)
     require(len(found) > 0, "an ensemble needs at least one seed: seeds=0; use 1 or more")
     for seed in found:
-        whole = isinstance(seed, int | np.integer) or getattr(seed, "dtype", None) == np.int32  # of numpy, or of JAX
+        whole = isinstance(seed, int) or getattr(getattr(seed, "dtype", None), "kind", "") in ("i", "u")
         if not whole or isinstance(seed, bool) or not 0 <= int(seed) <= LARGEST:
             raise SpecError(
                 f"got the seed {shown(seed)}; allowed are whole numbers from 0 to 2^31 - 1; use for example range(8)"
