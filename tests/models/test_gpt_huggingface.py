@@ -177,4 +177,4 @@ def test_an_export_warns_only_of_a_goal_that_hides_thoughts(tmp_path, capsys):
         (folder,) = store.folders()
         words = ["export", folder.path.name, "--out", str(tmp_path / f"{goal} model"), "--store", str(store.root)]
         assert main(words) == 0
-        assert ("goal of this member is padded.answer" in capsys.readouterr().err) == warns
+        assert ("--pad adds one" in capsys.readouterr().err) == warns
