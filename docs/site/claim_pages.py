@@ -9,6 +9,7 @@ from records import Record, judged, rows
 from sorites.ledger import Claim
 from sorites.ledger.verification import anywhere
 from sorites.papers.paper import Paper
+from sorites.papers.registry import NO_DIGEST, OTHER_CODE, outdated, outdated_mark
 from sorites.report.mathematics import typeset
 from sorites.report.page_values import duration, plain
 from under_review import CLAIMS, note
@@ -44,10 +45,18 @@ def table(claims: list[Claim[Any]], found: dict[str, Record]) -> str:
     lines = ["| claim | in the paper | says | verdict |", "|---|---|---|---|"]
     for claim in claims:
         link = f"[{claim.id}](../generated/claims/{claim.id}.md)"
-        cells = (link, _cell(claim.label), typeset(claim.says), judged(found.get(claim.id)))
+        cells = (link, _cell(claim.label), typeset(claim.says), _judged(claim, found.get(claim.id)))
         lines.append("| " + " | ".join(cells) + " |")
     pages = "\n".join(f"../generated/claims/{claim.id}" for claim in claims)  # in the paper's order
+    unknown = [claim.id for claim in claims if claim.id in found and outdated(claim, found[claim.id]) is None]
+    if unknown:
+        lines.append(f"\nThese verdicts were {NO_DIGEST}: {', '.join(unknown)}.")
     return "\n".join(lines) + f"\n\n```{{toctree}}\n:hidden:\n\n{pages}\n```\n"
+
+
+def _judged(claim: Claim[Any], record: Record | None) -> str:
+    other = record is not None and outdated(claim, record)
+    return f"{judged(record)} ({OTHER_CODE})" if other else judged(record)
 
 
 def _cell(text: str) -> str:
@@ -58,7 +67,8 @@ def _verdict(claim: Claim[Any], record: Record | None) -> list[str]:
     if record is None:
         return ["## Verdict", f"Not recorded yet; `sorites verify {claim.id}` gives one."]
     seeds = f", {record['seeds']:,} members" if record["seeds"] else ""
-    facts = f"{record['scale']} scale{seeds}, {duration(record['seconds'])}"
+    mark = outdated_mark(claim, record)
+    facts = f"{record['scale']} scale{seeds}, {duration(record['seconds'])}{', ' + mark if mark else ''}"
     about = "corrected statement" if record["erratum"] else "statement"
     parts = ["## Verdict", f"The {about} above: **{record['verdict']}** ({facts})."]
     if record["verdict"] != record["expected"]:

@@ -10,8 +10,9 @@ HEAD = """# Verdicts at quick scale
 
 Two CPU cores. A verdict judges the statement in this table; where the printed form differs, the
 last column says what became of it. `sorites verify ID` shows every number and departure. Claims
-*under review* are contested by an independent check; their pages say why. Made from
-`docs/verdicts/` by `docs/site/verdicts.py`.
+*under review* are contested by an independent check; their pages say why. The page of a claim says
+whether its verdict was recorded with other code. Made from `docs/verdicts/` by
+`docs/site/verdicts.py`.
 """
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -37,7 +38,8 @@ def test_claims_side_by_side_say_the_same(sorites, tmp_path):
         words = ("verify", "LI-24", "KS-1", "LI-1", "--anywhere", "2", "--jobs", jobs, "--json", "-", "--store", jobs)
         status, out, _ = sorites(*words)
         assert status == 0
-        found.append([{**each, "seconds": 0} for each in json.loads(out)])
+        # the checks of shapes are code of this process alone
+        found.append([{**each, "seconds": 0, "source": None} for each in json.loads(out)])
     assert found[0] == found[1]
     assert [each["id"] for each in found[1]] == ["LI-24"] * 2 + ["KS-1"] * 2 + ["LI-1"] * 2
     assert len(list((tmp_path / "2" / "verdicts").glob("*/*"))) == 6
@@ -72,6 +74,34 @@ def test_a_figure_brings_its_data(sorites, tmp_path):
         assert (tmp_path / "figures" / "log-icot" / f"2a-tiny.{kind}").stat().st_size > 0
     assert "2a-tiny.png" in out
     assert " ".join(all_figures()["log-icot/2a"].caption.split()) in " ".join(out.split())
+
+
+SMALL = ("--supervision", "teacher-forcing", "--batch", "8", "--steps", "2", "--every", "2", "--seeds", "2")
+
+
+def test_a_run_ends_with_its_id_and_the_next_command(sorites, tmp_path):
+    words = ("run", "--task", "parity", "--model", "gpt", "--layers", "2", "--width", "8", *SMALL, "--store", "own")
+    status, out, _ = sorites(*words)
+    *_, steps, stored = out.splitlines()
+    assert status == 0
+    assert steps == "Steps taken, seed by seed: 2, 2."
+    id, command = re.fullmatch(r"Seed 0 is stored as (\w+). Next: sorites (.+)", stored).groups()
+    assert sorites(*command.split())[0] == 0
+    config = json.loads((tmp_path / "model" / "config.json").read_text())
+    assert (config["n_layer"], config["n_embd"]) == (2, 8)
+    status, out, _ = sorites(*words, "--json", "-")
+    assert [(row["seed"], row["steps"]) for row in json.loads(out)] == [(0, 2), (1, 2)]
+    assert json.loads(out)[0]["id"] == id
+
+
+def test_a_model_without_layers_or_width_refuses_them(sorites):
+    for model, flag, allowed in (("gated", "width", "perceptron, gpt, decoder"), ("perceptron", "layers", "gpt")):
+        status, _, err = sorites("run", "--task", "parity", "--model", model, f"--{flag}", "4", *SMALL)
+        assert status == 2
+        assert err == (
+            f"sorites: got {flag}=4 for the model '{model}'; allowed for {allowed}; leave it out, or choose one of "
+            "these models\n"
+        )
 
 
 @pytest.mark.parametrize("what", ["claims", "figures", "papers", "tasks", "models"])

@@ -33,6 +33,15 @@ def test_its_examples_run(sorites):
         assert json.loads(found)
 
 
+def test_a_row_is_a_line_where_no_terminal_is(sorites):
+    _, out, _ = sorites("list", "claims", "--paper", "wen")
+    head, *lines = out.splitlines()
+    claims = papers()["wen"].claims().values()
+    assert len(lines) == len(claims)
+    for line, claim in zip(lines, claims, strict=True):
+        assert line[head.index("says") :] == claim.says
+
+
 def test_filters_narrow(sorites):
     _, out, _ = sorites("list", "claims", "--paper", "wen", "--kind", "trend", "--json", "-")
     assert {(row["paper"], row["kind"]) for row in json.loads(out)} == {("wen", "trend")}

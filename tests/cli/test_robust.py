@@ -384,8 +384,8 @@ def test_sentences_beyond_any_memory_are_refused(sorites, words, sentence):
 @pytest.mark.parametrize(
     ("taught", "source", "goal", "sentence"),
     [
-        ("[5]", "so.Sampled(4)", "None", "what is taught is a supervision: 5"),
-        ("so.log_icot(task.layout)", "so.Sampled", "None", "a stage's source is a source"),
+        ("[5]", "so.Sampled(4)", "None", "got 5 in curriculum; allowed is a list or tuple of Supervision"),
+        ("so.log_icot(task.layout)", "so.Sampled", "None", "got source=the class Sampled; allowed is an instance"),
         ("so.log_icot(task.layout)", "so.Sampled(4)", "5", "`goal` is a metric to reach: goal=5"),
     ],
 )

@@ -13,7 +13,7 @@ import reference
 import under_review
 import verdicts
 from sorites.cli.main import build
-from sorites.papers.registry import claims, figures, papers
+from sorites.papers.registry import claims, code, figures, papers
 from sorites.training.cells import Sizes, run_named
 
 SITE = Path(generate.__file__).parent
@@ -70,6 +70,23 @@ def test_errata_and_verdicts_are_those_of_the_record():
     """python docs/site/errata.py > docs/errata.md; python docs/site/verdicts.py > docs/verdicts.md"""
     assert (DOCS / "errata.md").read_text() == errata.document()
     assert (DOCS / "verdicts.md").read_text() == verdicts.document()
+
+
+def test_a_verdict_recorded_with_other_code_is_marked():
+    paper, record = papers()["log-icot"], records.records()["LI-1"] | {"source": None}
+    claim = paper.claims()["LI-1"]
+    for source, mark in (
+        (None, "without a digest"),
+        ("0" * 16, "with other code"),
+        (code("log-icot", claim.check), ""),
+    ):
+        found = record | {"source": source}
+        outcome = claim_pages.page(claim, paper, found).split("## Verdict")[1].split("\n\n")[1]
+        assert ("recorded" in outcome) == bool(mark)
+        assert mark in outcome
+        table = claim_pages.table([claim], {"LI-1": found})
+        assert ("recorded" in table) == bool(mark)
+        assert mark in table
 
 
 def test_an_erratum_has_place_forms_evidence_and_command():

@@ -14,8 +14,11 @@ from sorites.errors import SpecError
 from sorites.models.gated import gated
 from sorites.models.gpt import gpt
 from sorites.models.gpt_huggingface import from_hf, to_hf
+from sorites.probes import Outcome
 from sorites.store import Store
+from sorites.supervision import Sampled, direct
 from sorites.tasks import Boolean, Composition, Lego, Parity
+from sorites.training import Adam, Evaluation, Run, Until, stages
 
 TASKS = {
     "parity": Parity(6, 4),
@@ -163,3 +166,16 @@ def test_a_stored_member_is_exported(tmp_path, monkeypatch, capsys):
     assert main(["export", path.name, "--to", "hf", "--out", "hf", "--member", "1"]) == 0
     assert "config.json" in {each.name for each in (tmp_path / "hf").iterdir()}
     same(from_hf(tmp_path / "hf"), Store(tmp_path / "sorites-store").load(path.name, 1).model)
+
+
+def test_an_export_warns_only_of_a_goal_that_hides_thoughts(tmp_path, capsys):
+    task = Parity(8, 4)
+    evaluation = Evaluation(2, 8, (Outcome(), Outcome("rolled")))
+    for goal, warns in (("padded.answer", True), ("rolled.answer", False)):
+        store = Store(tmp_path / goal)
+        store.train(Run(gpt(task, width=8), stages(task, [direct(task.layout)], Sampled(8), Adam(0.1), 2, evaluation),
+                        Until(goal)), [0])  # fmt: skip
+        (folder,) = store.folders()
+        words = ["export", folder.path.name, "--out", str(tmp_path / f"{goal} model"), "--store", str(store.root)]
+        assert main(words) == 0
+        assert ("--pad adds one" in capsys.readouterr().err) == warns

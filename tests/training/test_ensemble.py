@@ -274,7 +274,7 @@ class TestRefusals:
             train(run, [0], strategy="side")
         with pytest.raises(SpecError, match=r"one run per seed: 2 runs, 1 seeds; make them equal"):
             train([run, run], [0])
-        with pytest.raises(SpecError, match=r"-1 is no seed: a seed is a whole number from 0 to 2\^31 - 1"):
+        with pytest.raises(SpecError, match=r"allowed are whole numbers from 0 to 2\^31 - 1"):
             train(run, [-1])
 
     def test_ensembles_of_different_programs(self, run, task):

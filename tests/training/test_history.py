@@ -69,13 +69,22 @@ def test_frames(history):
     assert frame.filter(pl.col("seed") == 5)["loss"].to_list() == [2.0, None, None]
     assert frame["mass.2"].to_list()[:3] == pytest.approx([0.2, 0.4, 0.6])
     members = history.members()
+    assert members["steps"].to_list() == [2, 0]
     assert members["solved_at"].to_list() == [2, None]
     assert members["diverged"].to_list() == [False, True]
+
+
+def test_steps_are_those_that_a_member_took(history):
+    assert history.steps_taken(1).tolist() == [2, 0]
+    assert history.steps_taken(2).tolist() == [0, 0]
+    one = dataclasses.replace(history, stage=np.array([1, 1, 1]), step=np.array([0, 25, 50]))
+    assert one.steps_taken().tolist() == [50, 0]
 
 
 def test_it_prints_itself(history):
     out = io.StringIO()
     Console(file=out, width=100).print(history)
+    assert "stage 1, 0 to 2 steps" in out.getvalue()
     assert "2 members" in out.getvalue()
     assert "0.25" in out.getvalue()
 

@@ -9,14 +9,17 @@ from .common import console, emit, open_store
 
 def execute(options: Any) -> int:
     from ..models.gpt_huggingface import to_hf
+    from ..store.loading import goal_metric
 
-    model, task, _, history = open_store(options).load(options.run, options.member)
+    store = open_store(options)
+    model, task, _, history = store.load(options.run, options.member)
     folder = to_hf(model, Path(options.out), task.words, options.pad)
-    hidden = any(name.startswith("padded.") for name in history.metrics)
-    if hidden and not options.pad and not options.quiet:
+    goal = goal_metric(store.folders(), options.run, options.member)
+    hides = goal.startswith("padded.") and task.layout.thoughts > 1  # the last thought is never read
+    if hides and not options.pad and not options.quiet:
         print(
-            "sorites: this member was judged with its thoughts hidden, for which the folder has no token; "
-            "--pad adds one",
+            f"sorites: the goal of this member is {goal}, which hides its thoughts, and the folder has no token for a "
+            "hidden thought; --pad adds one",
             file=sys.stderr,
         )
     record = {"folder": str(folder), "run": options.run, "seed": int(history.seeds[0]), "task": str(task)}

@@ -5,7 +5,7 @@ from typing import Any
 
 from ..errors import require
 from ..papers import registry
-from .common import all_claims, all_figures, console, emit, nearest
+from .common import all_claims, all_figures, console, emit, nearest, open_store
 from .index import Rows, kept
 
 WHAT = {
@@ -16,6 +16,7 @@ WHAT = {
     "models": ("who can learn it", "sorites list models"),
     "cells": ("task x model x supervision: trains, or why not", "sorites list cells --task parity --model gpt"),
 }
+UNFOLDED = 10**6  # columns: more than any row has
 FILTERS = ("paper", "kind", "task", "model", "supervision")  # columns that may be asked for by a value
 
 
@@ -29,13 +30,42 @@ def execute(options: Any) -> int:
             raise nearest("paper", options.paper, slugs)
     columns, rows = _rows(options.what)
     rows = _narrowed(options, columns, rows)
-    taken = emit(options, [dict(zip(columns, row, strict=True)) for row in rows])
+    records = [dict(zip(columns, row, strict=True)) for row in rows]
+    if options.what == "claims" and options.store:
+        columns = [*columns, "last verdict"]
+        records = _with_last_verdicts(records, open_store(options))
+        rows = [tuple(record[name] for name in columns) for record in records]
+    taken = emit(options, records)
     table = Table(*columns, title=None, box=None, pad_edge=False, header_style="bold")
     for row in rows:
         table.add_row(*(escape("" if value is None else str(value)) for value in row))
     if not taken:
-        console(options).print(table)
+        _print(table, console(options))
     return 0
+
+
+def _print(table: Any, screen: Any) -> None:
+    """To a pipe or a file, a line for each row."""
+    if screen.is_terminal:
+        screen.print(table)
+        return
+    screen.width = screen.measure(table, options=screen.options.update(width=UNFOLDED)).maximum
+    with screen.capture() as printed:
+        screen.print(table)
+    screen.out("\n".join(line.rstrip() for line in printed.get().splitlines()), highlight=False)
+
+
+def _with_last_verdicts(records: list[dict[str, Any]], store: Any) -> list[dict[str, Any]]:
+    """Only claims that have a verdict are loaded: the digest of their code takes time."""
+    from .last_verdict import last_verdict
+
+    newest = {record["id"]: record for record in store.verdicts()}
+
+    def last(paper: str, id: str) -> dict[str, Any]:
+        claim = registry.papers()[paper].claims()[id] if id in newest else None
+        return last_verdict(claim, newest.get(id))
+
+    return [record | last(record["paper"], record["id"]) for record in records]
 
 
 def _narrowed(options: Any, columns: list[str], rows: Rows) -> Rows:

@@ -69,7 +69,10 @@ def build() -> argparse.ArgumentParser:
                        ("task", "cells of one task"), ("model", "cells of one model"),
                        ("supervision", "cells of one supervision"), ("find", "what contains this text")):  # fmt: skip
         made["list"].add_argument(f"--{flag}", metavar="WORD", help=text)
-    made["list"].epilog = "Alone it says what there is. For example: sorites list claims --paper wen --kind trend."
+    made["list"].epilog = (
+        "Alone it says what there is. With --store, claims have their last verdict beside them. "
+        "For example: sorites list claims --paper wen --kind trend."
+    )
     made["show"].add_argument("id", help="LI-14, or log-icot/2b")
     made["verify"].add_argument("ids", nargs="*", metavar="ID")
     made["verify"].add_argument("--paper", metavar="SLUG", help="all claims of one paper")
@@ -90,6 +93,8 @@ def build() -> argparse.ArgumentParser:
         made[name].add_argument("--decomposition", default="tree", help="tree, serial or flat")
         made[name].add_argument("--action", default="C3", help="the group of lego and composition, default C3")
         made[name].add_argument("--variables", type=whole, default=0, help="of lego, 2 more than twice the length")
+    for flag in ("layers", "width"):
+        made["run"].add_argument(f"--{flag}", type=whole, help="of a model that has them, default: the model's own")
     for flag in ("batch", "steps", "every"):
         made["run"].add_argument(f"--{flag}", type=whole, help="default: the model's own")
     made["run"].add_argument("--rate", type=float, help="default: the model's own")

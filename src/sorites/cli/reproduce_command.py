@@ -12,6 +12,7 @@ from typing import Any
 from ..papers.registry import papers as all_papers
 from .common import all_claims, all_figures, emit, open_store, paper_named
 from .figure_command import command
+from .last_verdict import last_verdict
 from .reproducing import News, Tell, finish, judged, own_overrides, processes, units
 
 TITLE = "sorites: what reproduces"
@@ -34,7 +35,7 @@ def execute(options: Any) -> int:
 
     page = Filling(
         out / "index.html", TITLE, papers,
-        [claim_to_come(claim, options.scale, options.overrides) for claim in claims],
+        [claim_to_come(claim, options.scale, options.overrides, before(claim, store)) for claim in claims],
         [figure_to_come(figure, options.scale, words(figure)) for figure in figures],
         {"command": written(options)},
     )  # fmt: skip
@@ -53,6 +54,12 @@ def execute(options: Any) -> int:
         print(counted(store, trained, taken))
         print(page.path.resolve())
     return 1 if bad else 0
+
+
+def before(claim: Any, store: Any) -> str:
+    """What the store says of a claim that is still to be judged."""
+    found = last_verdict(claim, store.last_verdict(claim.id))["last verdict"]
+    return f"last verdict: {found}" if found else ""
 
 
 @contextmanager

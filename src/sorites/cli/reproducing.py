@@ -167,14 +167,18 @@ def own_overrides(figure: Any, setting: Any) -> dict[str, str]:
 
 
 def judged(claim: Any, setting: Any, store: Any) -> tuple[dict[str, Any], str]:
-    """The verdict's record and its word, from the store if the same source judged the same parameters."""
+    """The verdict's record and its word, from the store if the same source judged the same parameters.
+
+    The digest of the source ignores docstrings, so a stored record may have old words; the page shows the words of now.
+    """
     parameters = dataclasses.asdict(override(claim.parameters(setting.scale), setting.overrides))
     last = store.last_verdict(claim.id)
     plain = {name: list(value) if isinstance(value, tuple) else value for name, value in parameters.items()}
     source = code(claim.paper, claim.check)
     wanted = {"source": source, "scale": setting.scale, "parameters": plain}
     if last and all(last.get(name) == value for name, value in wanted.items()):
-        return {name: value for name, value in last.items() if name not in ("source", "created")}, last["verdict"]
-    record = verify(claim, setting.scale, setting.overrides, store).record()
-    store.put_verdict(record | {"source": source})
+        words = {name: getattr(claim, name) for name in ("label", "kind", "says", "expected", "revised")}
+        return {name: value for name, value in last.items() if name != "created"} | words, last["verdict"]
+    record = verify(claim, setting.scale, setting.overrides, store).record() | {"source": source}
+    store.put_verdict(record)
     return record, record["verdict"]

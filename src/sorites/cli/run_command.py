@@ -4,6 +4,7 @@ import dataclasses
 import importlib.machinery
 import importlib.util
 import math
+import shlex
 import sys
 import traceback
 from collections.abc import Iterator
@@ -16,10 +17,12 @@ from .common import console, emit, nearest, open_store, progress
 
 INSTALLED = {"site-packages", "dist-packages"}  # folders of installed packages
 MANY = 1_000_000  # members of one command
-FLAGS = dict.fromkeys(("task", "model", "supervision", "rate", "batch", "steps", "every"))
+FEW = 16  # members whose steps are printed one by one
+FLAGS = dict.fromkeys(("task", "model", "supervision", "layers", "width", "rate", "batch", "steps", "every"))
 
 
 def execute(options: Any) -> int:
+    from ..store import identities
     from ..training import Run
 
     run = from_file(options.file) if options.file else from_flags(options)
@@ -36,9 +39,11 @@ def execute(options: Any) -> int:
     require(seeds <= MANY, f"one command trains at most {MANY:,} members: seeds={seeds}; use fewer")
     with progress(options) as title:
         title("training")
-        history = open_store(options).train(run, range(seeds)).history
+        store = open_store(options)
+        history = store.train(run, range(seeds)).history
     members = history.members()
-    if not emit(options, members.to_dicts()):
+    ids = [member.id for member in identities(run, range(seeds))]
+    if not emit(options, [row | {"id": id} for row, id in zip(members.to_dicts(), ids, strict=True)]):
         screen = console(options)
         screen.print(history)
         solved = members["solved_at"].drop_nulls()
@@ -47,7 +52,26 @@ def execute(options: Any) -> int:
             highlight=False,
             markup=False,
         )
+        for line in (_steps(members["steps"].to_list()), _next(run, store, ids[0], options)):
+            screen.print(line, highlight=False, markup=False, soft_wrap=True)
     return 0
+
+
+def _steps(taken: list[int]) -> str:
+    """The steps of every member, or their range if there are many."""
+    if len(taken) > FEW:
+        return f"Steps taken: {min(taken):,} to {max(taken):,}."
+    return f"Steps taken, seed by seed: {', '.join(f'{steps:,}' for steps in taken)}."
+
+
+def _next(run: Any, store: Any, id: str, options: Any) -> str:
+    """Where seed 0 is stored, and what to type now."""
+    from ..models import GPT
+
+    (folder,) = store.find(run, [0])
+    where = f" --store {shlex.quote(options.store)}" if options.store else ""
+    command = f"sorites export {id} --out model" if isinstance(run.model, GPT) else f"sorites runs show {folder.name}"
+    return f"Seed 0 is stored as {id}. Next: {command}{where}"
 
 
 def _said(goal: Any) -> str:
@@ -135,7 +159,7 @@ def from_flags(options: Any) -> Any:
         if value not in known:
             raise nearest(flag, value, known)
     sizes = Sizes(*(getattr(options, field.name) for field in dataclasses.fields(Sizes)))
-    chosen = {name: getattr(options, name) for name in ("rate", "batch", "steps", "every")}
+    chosen = {name: getattr(options, name) for name in ("layers", "width", "rate", "batch", "steps", "every")}
     for name, value in chosen.items():
         require(
             value is None or 0 < value < 2**31,

@@ -4,12 +4,14 @@ import inspect
 from typing import Any
 
 from .common import all_claims, all_figures, console, emit, nearest, open_store
+from .last_verdict import last_verdict
 
 
 def execute(options: Any) -> int:
     claims, figures = all_claims(), all_figures()
     if options.id in claims:
-        record = _claim(claims[options.id], open_store(options).last_verdict(options.id))
+        claim, last = claims[options.id], open_store(options).last_verdict(options.id)
+        record = _claim(claim) | last_verdict(claim, last)
     elif options.id in figures:
         record = _figure(figures[options.id])
     else:
@@ -19,6 +21,8 @@ def execute(options: Any) -> int:
 
         screen = console(options)
         for name, value in record.items():
+            if name == "outdated":  # the last verdict says it in words
+                continue
             screen.print(f"[bold]{name}[/bold]  {escape(str(value))}", highlight=False)
     return 0
 
@@ -28,10 +32,9 @@ def _code(function: Any) -> str:
     return f"{function.__module__}:{function.__code__.co_firstlineno} ({function.__name__})"
 
 
-def _claim(claim: Any, last: dict[str, Any] | None) -> dict[str, Any]:
+def _claim(claim: Any) -> dict[str, Any]:
     import dataclasses
 
-    judged = None if last is None else f"{last.get('verdict')} at {last.get('scale')} scale, {last['created'][:19]} UTC"
     return {
         "id": claim.id,
         "paper": claim.paper,
@@ -44,7 +47,6 @@ def _claim(claim: Any, last: dict[str, Any] | None) -> dict[str, Any]:
         "domain": None if claim.domain is None else domain(claim.domain),
         "departures": list(claim.departures),
         "revised": claim.revised,
-        "last verdict": judged,
     }
 
 

@@ -82,7 +82,8 @@ def measured(claim: Any, options: Any, store: Any) -> tuple[list[Verdict], str]:
     """One verdict, or one for each drawn size, each stored at once; and how often each word was said."""
     source, found = code(claim.paper, claim.check), []
     for verdict in judged(claim, options, store):
-        store.put_verdict(verdict.record() | {"source": source})
+        verdict = dataclasses.replace(verdict, source=source)
+        store.put_verdict(verdict.record())
         found.append(verdict)
     words = Counter(verdict.verdict for verdict in found)
     return found, ", ".join(word if count == len(found) == 1 else f"{count} {word}" for word, count in words.items())

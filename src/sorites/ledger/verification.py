@@ -37,6 +37,7 @@ class Verdict:
     seconds: float
     scale: str
     parameters: dict[str, Any]
+    source: str | None = None  # digest of the code of the check
 
     @property
     def as_expected(self) -> bool:

@@ -17,6 +17,7 @@ from jaxtyping import Array, Float, Key
 from ..errors import require
 from ..fast import KERNELS, choose
 from ..fast.kernels import REVERSE_ONLY
+from ..fields import require_kind, require_whole
 from ..tasks import AbstractTask, Alphabet, Chain, Layout
 from ..tasks.base import compiled
 from .base import AbstractModel, Defaults, Maps, zeros
@@ -191,6 +192,9 @@ def gpt(
     needs. kernels: "auto" for fast forms, "reference" for the plain network under `jax.vmap`.
     """
     require(kernels in KERNELS, f"unknown kernels: kernels={kernels!r}; use 'auto' or 'reference'")
+    require_kind("task", task, AbstractTask, "Parity(bits=8, sparsity=4)")
+    require_whole(width=width)
+    require(width >= 1, f"a GPT has a width: width={width}; use 1 or more")
     layout, alphabet = task.layout, task.alphabet
     architecture = Architecture(
         layers,

@@ -15,6 +15,7 @@ from jaxtyping import Array, Bool, Float, Int, Key, Num
 
 from ..errors import require
 from ..fast import draws
+from ..fields import require_whole
 
 EPSILON = 1e-5  # of every layer norm
 TYPES = {"float32": jnp.float32, "bfloat16": jnp.bfloat16}
@@ -34,6 +35,7 @@ class Architecture:
     spread: float = 0.02  # of every initial weight; GPT-2's own, made for widths of several hundred
 
     def __post_init__(self):
+        require_whole(layers=self.layers, heads=self.heads, width=self.width, hidden=self.hidden)
         require(self.layers >= 1, f"a GPT has layers: layers={self.layers}; use 1 or more")
         require(
             self.heads >= 1 and self.width % self.heads == 0,

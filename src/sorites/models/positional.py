@@ -18,6 +18,7 @@ import numpy as np
 from jaxtyping import Array, Float, Num
 
 from ..errors import SpecError
+from ..fields import shown
 from ..tasks import AbstractTask, Chain, Layout
 from .base import AbstractModel, Rounds, in_chain_coordinates, masked_softmax, own_layout_only, padded_signs, zeros
 from .links import AbstractLink
@@ -176,6 +177,10 @@ def positional(
     """Zero weights: uniform attention over the mask."""
     if isinstance(mask, str) and mask not in MASKS:
         raise SpecError(f"a mask is one of {', '.join(MASKS)}: mask={mask!r}; use one of these or a function")
+    if not isinstance(mask, str) and not callable(mask):
+        raise SpecError(
+            f"got mask={shown(mask)}; allowed is a name or a function of the layout; use one of {', '.join(MASKS)}"
+        )
     allowed = MASKS[mask] if isinstance(mask, str) else mask
     weights = zeros((task.layout.thoughts, task.layout.positions))
     return Positional(weights=weights, layout=task.layout, link=any_link_named(link), mask=allowed)

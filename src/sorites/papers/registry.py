@@ -9,7 +9,7 @@ names a `Paper`. See docs/extending.md and examples/sixth_paper.
 import functools
 import importlib
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .figure import Figure
 
 GROUP = "sorites.papers"
+OTHER_CODE, NO_DIGEST = "recorded with other code", "recorded without a digest of its code"
 OURS = ("log_icot", "kim_suzuki", "lego", "rl_sft", "wen", "atlas")  # found without being installed, too
 
 
@@ -90,6 +91,33 @@ def code(slug: str, function: Callable[..., Any]) -> str:
         module = papers()[slug].module
         modules |= {name for name in (module, f"{module}.claims") if exists(name)}
     return code_of(modules)[:16]
+
+
+def outdated(claim: Claim[Any], record: Mapping[str, Any]) -> bool | None:
+    """Compare the code behind a recorded verdict with the code now.
+
+    Args:
+        claim: the claim as it is now.
+        record: a verdict on it, as a store or `sorites verify --json` holds it.
+
+    Returns:
+        True where the verdict was recorded with other code, None where the record has no digest of its code.
+    """
+    source = record.get("source")
+    return None if source is None else source != code(claim.paper, claim.check)
+
+
+def outdated_mark(claim: Claim[Any], record: Mapping[str, Any]) -> str:
+    """Say in words what `outdated` returns.
+
+    Args:
+        claim: the claim as it is now.
+        record: a verdict on it.
+
+    Returns:
+        What is shown beside the outcome; "" where the verdict was recorded with the code as it is now.
+    """
+    return {True: OTHER_CODE, None: NO_DIGEST, False: ""}[outdated(claim, record)]
 
 
 def measuring_code(function: Callable[..., Any], parameters: Any) -> str:

@@ -26,14 +26,14 @@ def paper_entry(paper: Paper) -> Record:
     return {name: getattr(paper, name) for name in known} | {"picture": picture}
 
 
-def claim_to_come(claim: Claim[Any], scale: Any, overrides: dict[str, str]) -> Record:
-    """A verdict that is not there yet, with everything that is known before."""
+def claim_to_come(claim: Claim[Any], scale: Any, overrides: dict[str, str], note: str = "") -> Record:
+    """A verdict that is not there yet, with everything that is known before; the note stands beside "waiting"."""
     known = {name: getattr(claim, name) for name in ("id", "paper", "label", "kind", "says", "expected", "revised")}
     nothing = dict.fromkeys(("predicted", "measured", "tolerance", "erratum", "seconds"))
     parameters = dataclasses.asdict(override(claim.parameters(scale), overrides))
     departures = list(claim.departures)
     rest = {"departures": departures, "seeds": 0, "scale": scale, "parameters": parameters}
-    return known | nothing | rest | {"verdict": "waiting", "note": ""}
+    return known | nothing | rest | {"verdict": "waiting", "note": note}
 
 
 def figure_to_come(figure: Figure[Any], scale: str, command: str) -> Record:

@@ -103,6 +103,13 @@ def _start(
     return Start(**jax.tree.map(jnp.asarray, fields))
 
 
+def goal_metric(folders: Sequence[Folder], id: str, seed: int | None) -> str:
+    """The metric of the goal of the member that `load_member` loads; "" where its run has no goal."""
+    folder, row = _place(folders, id, seed)
+    goal = folder.spec["runs"][folder.spec["members"][row]["run"]].get("goal")
+    return str(goal.get("metric", "")) if isinstance(goal, dict) else ""
+
+
 def secret_of(task: AbstractTask, seed: int) -> Any:
     """What the member of that seed has to find: it follows from task and seed, so it is not stored."""
     return _drawn(task, np.asarray(seed, np.int64).astype(np.int32))  # as JAX takes a number that is too large

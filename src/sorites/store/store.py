@@ -18,7 +18,7 @@ from ..training import Checkpoint, History, Run, Trained, train
 from ..training.contracts import unchecked
 from ..training.progress import Listener
 from ..training.reports import Callback
-from ..training.seeds import checked_seeds
+from ..training.seeds import members_of
 from .folder import (
     ARRAYS,
     MODEL,
@@ -99,9 +99,7 @@ class Store:
         Raises:
             SpecError: where `so.train` refuses, or the store cannot be written.
         """
-        seeds = checked_seeds(seeds, distinct=False)
-        require(len(seeds) > 0, "an ensemble needs at least one seed: seeds=[]; use 1 or more")
-        each = [runs] * len(seeds) if isinstance(runs, Run) else list(runs)
+        each, seeds = members_of(runs, seeds, distinct=False)
         require_alike(each)
         group = group if group is not None else (LARGE_MEMBERS if each[0].model.weights_count > LARGE else MEMBERS)
 
@@ -134,9 +132,7 @@ class Store:
     ) -> History:
         """As `train`, all missing members as one group, for who asks for histories alone; `weights` stores them too.
         What is stored without weights is enough here, and `train` does not count it as stored."""
-        seeds = checked_seeds(seeds, distinct=False)
-        require(len(seeds) > 0, "an ensemble needs at least one seed: seeds=[]; use 1 or more")
-        each = [runs] * len(seeds) if isinstance(runs, Run) else list(runs)
+        each, seeds = members_of(runs, seeds, distinct=False)
         require_alike(each)
 
         def missing(places: list[int], name: str) -> Kept:

@@ -1,12 +1,12 @@
 """Passes over numbered inputs: one without repetition, or many over the first so many, shuffled anew each time."""
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int
 
 from ..errors import require
+from ..fields import require_whole, whole_numbers
 from ..tasks.numbering import round_keys, shuffled
 from .sources import AbstractSource
 
@@ -17,6 +17,7 @@ class OnePass(AbstractSource):
     batch: int = eqx.field(static=True)
 
     def __check_init__(self):
+        require_whole(batch=self.batch)
         require(self.batch >= 1, f"a batch holds at least one chain: batch={self.batch}; use 1 or more")
 
     @property
@@ -29,10 +30,10 @@ class OnePass(AbstractSource):
 
 
 def _size(value) -> Array | np.ndarray:
-    if isinstance(value, jax.Array):
-        return value
-    require(int(np.min(value)) >= 1, f"a training set has at least one input: size={value}; use 1 or more")
-    return np.asarray(value, np.int32)
+    found = whole_numbers("size", value)
+    if isinstance(found, np.ndarray):
+        require(int(found.min()) >= 1, f"a training set has at least one input: size={value}; use 1 or more")
+    return found
 
 
 class Passes(AbstractSource):
@@ -42,6 +43,7 @@ class Passes(AbstractSource):
     size: Int[Array | np.ndarray, ""] = eqx.field(converter=_size)
 
     def __check_init__(self):
+        require_whole(batch=self.batch)
         require(self.batch >= 1, f"a batch holds at least one chain: batch={self.batch}; use 1 or more")
 
     @property

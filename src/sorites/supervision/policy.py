@@ -7,13 +7,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from ..errors import require
-from ..fields import numbers
+from ..errors import SpecError, require
+from ..fields import numbers, require_whole, shown
 from ..tasks import Layout
 from .labels import AbstractLabels, LabelsFromPrefix, TrueLabels
 from .objectives import AbstractObjective, ExpectedReward, Hinge, weights_of
 from .prefix import OwnPrefix
-from .supervision import Batch, Supervision
+from .supervision import Batch, Supervision, require_layout
 
 
 def credit(layout: Layout, how: str = "step", discount: float = 1.0) -> Float[np.ndarray, "thought thought"]:
@@ -23,6 +23,7 @@ def credit(layout: Layout, how: str = "step", discount: float = 1.0) -> Float[np
         how in ("token", "step", "return"),
         f"credit goes to the token, the step or the return: credit={how!r}; use one of the three",
     )
+    require_layout(layout)
     level = np.asarray(layout.levels)
     later = level[None, :] - level[:, None]
     found = {"token": np.eye(layout.thoughts), "step": later == 0, "return": (later >= 0) * discount ** np.abs(later)}
@@ -42,6 +43,12 @@ class PolicyGradient(AbstractObjective):
     scaled: bool = eqx.field(static=True, default=False)
 
     def __check_init__(self):
+        if not isinstance(self.credit, np.ndarray | jax.Array):
+            raise SpecError(
+                f"got credit={shown(self.credit)}; allowed is an array over thoughts and thoughts; use for example "
+                "credit(task.layout, 'step')"
+            )
+        require_whole(group=self.group)
         require(
             self.baseline in ("none", "batch", "group"),
             f"a baseline is none, batch or group: baseline={self.baseline!r}; use one of the three",
@@ -112,6 +119,7 @@ def process_reward(
     layout: Layout, objective: AbstractObjective | None = None, labels: AbstractLabels | None = None, flips=None
 ) -> Supervision:
     """RL: own sampled thoughts, each rewarded by the gate on the own prefix (or by other labels), 1/(k-1) per token."""
+    require_layout(layout)
     where = np.full((layout.thoughts, layout.slots), 1 / layout.thoughts)
     return Supervision(
         OwnPrefix("sampled"), labels or LabelsFromPrefix(), where, objective or ExpectedReward(), flips=flips
@@ -120,12 +128,14 @@ def process_reward(
 
 def self_generated(layout: Layout, objective: AbstractObjective | None = None, flips=None) -> Supervision:
     """SFT without teacher forcing: own greedy thoughts, which are constants, and true labels (Eq. 11)."""
+    require_layout(layout)
     where = np.full((layout.thoughts, layout.slots), 1 / layout.thoughts)
     return Supervision(OwnPrefix("greedy"), TrueLabels(), where, objective or Hinge(), flips=flips)
 
 
 def outcome_reward(layout: Layout, objective: AbstractObjective | None = None) -> Supervision:
     """RL: own sampled thoughts, and the answer alone is rewarded; every token is credited with it."""
+    require_layout(layout)
     where = np.zeros((layout.thoughts, layout.slots))
     where[-1] = 1
     objective = objective or PolicyGradient(credit(layout, "return"), "batch")

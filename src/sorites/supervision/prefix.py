@@ -8,7 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Key, Num
 
-from ..errors import require
+from ..errors import SpecError, require
+from ..fields import shown
 from ..models import AbstractModel, AbstractPrediction
 from ..models.prediction import HOWS, held_out_key
 from ..tasks import Chain
@@ -44,8 +45,16 @@ class AbstractPrefix(eqx.Module):
         """
 
 
-def _mask(shown) -> Array | np.ndarray | None:
-    return shown if shown is None or isinstance(shown, jax.Array) else np.asarray(shown, bool)
+def _mask(mask) -> Array | np.ndarray | None:
+    if mask is None or isinstance(mask, jax.Array):
+        return mask
+    found = np.asarray(mask)
+    if found.dtype.kind not in "bi" or found.ndim != 1:
+        raise SpecError(
+            f"got shown={shown(mask)}; allowed is a list of True and False, one for each position; use for example "
+            "inputs_only(task.layout)"
+        )
+    return found.astype(bool)
 
 
 class TruePrefix(AbstractPrefix):

@@ -5,6 +5,7 @@ import jax
 import jax.numpy as jnp
 
 from ..errors import require
+from ..fields import require_whole
 from .sources import AbstractSource
 
 
@@ -16,6 +17,7 @@ class Repeated(AbstractSource):
     times: int = eqx.field(static=True)
 
     def __check_init__(self):
+        require_whole(batch=self.batch, times=self.times)
         require(
             1 <= self.times <= self.batch and self.batch % self.times == 0,
             f"a batch is whole groups: batch={self.batch}, times={self.times}; use a multiple of times",

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Array, Float, Key
 
 from ..errors import SpecError, require
-from ..fields import numbers_if_any
+from ..fields import numbers_if_any, require_kind
 from ..models import AbstractModel
 from ..models.prediction import HOWS
 from ..tasks import AbstractTask, Chain
@@ -31,6 +31,7 @@ class Rewritten(AbstractSource):
     confidence: Float[Array | np.ndarray, ""] | None = eqx.field(converter=numbers_if_any, default=None)
 
     def __check_init__(self):
+        require_kind("source", self.source, AbstractSource, "Sampled(64)")
         require(self.how in HOWS[1:], f"a teacher writes greedy or sampled thoughts: how={self.how!r}; use one")
 
     @property

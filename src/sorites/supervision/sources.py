@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float, Key, UInt32
 
 from ..errors import SpecError, require
-from ..fields import numbers
+from ..fields import numbers, require_kind, require_whole
 from ..models import AbstractModel
 from ..tasks import AbstractTask, Chain
 
@@ -80,6 +80,7 @@ class Sampled(AbstractSource):
     block: int = eqx.field(static=True, kw_only=True, default=16_384)
 
     def __check_init__(self):
+        require_whole(batch=self.batch)
         require(self.batch >= 1, f"a batch holds at least one chain: batch={self.batch}; use 1 or more")
         _require_block(self.block)
 
@@ -121,6 +122,7 @@ def _in_blocks(block, model: AbstractModel, batch: int, key: Key[Array, ""], blo
 
 
 def _require_block(block: int) -> None:
+    require_whole(block=block)
     require(block >= 1, f"a block holds at least one chain: block={block}; use 1 or more")
 
 
@@ -151,6 +153,7 @@ class Pooled(AbstractSource):
     block: int = eqx.field(static=True, kw_only=True, default=4_096)  # nearly fits a CPU's cache
 
     def __check_init__(self):
+        require_whole(pool=self.pool, batch=self.batch)
         require(
             1 <= self.batch <= self.pool,
             f"a batch comes out of the pool: batch={self.batch}, pool={self.pool}; use 1 <= batch <= pool",
@@ -199,6 +202,9 @@ class Enumerated(AbstractSource):
 
     bits: int = eqx.field(static=True)
 
+    def __check_init__(self):
+        require_whole(bits=self.bits)
+
     @property
     def samples(self) -> int:
         return 2**self.bits
@@ -214,6 +220,9 @@ class Noisy(AbstractSource):
     source: AbstractSource
     error: Float[Array | np.ndarray, ""] = eqx.field(converter=numbers)
     adversarial: bool = eqx.field(static=True, default=False)
+
+    def __check_init__(self):
+        require_kind("source", self.source, AbstractSource, "Sampled(64)")
 
     @property
     def samples(self) -> int:

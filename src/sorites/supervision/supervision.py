@@ -1,5 +1,7 @@
 """Supervision is a product: prefix x labels x where it is taught x objective."""
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -7,7 +9,7 @@ import numpy as np
 from jaxtyping import Array, Float, Key, Num
 
 from ..errors import require
-from ..fields import numbers, numbers_if_any
+from ..fields import numbers, numbers_if_any, require_kind, require_whole
 from ..models import AbstractModel
 from ..tasks import AbstractTask, Chain, Layout
 from .labels import AbstractLabels, TrueLabels
@@ -41,6 +43,16 @@ class Supervision(eqx.Module):
     )  # chance that a label (so a token's reward) is another one
     normalised: bool = eqx.field(static=True, default=False)
     answer: bool = eqx.field(static=True, default=False)
+
+    def __check_init__(self):
+        require_kind("prefix", self.prefix, AbstractPrefix, "TruePrefix()")
+        require_kind("labels", self.labels, AbstractLabels, "TrueLabels()")
+        require_kind("objective", self.objective, AbstractObjective, "Squared()")
+        if isinstance(self.flips, np.ndarray):
+            good = bool(((self.flips >= 0) & (self.flips <= 1)).all())
+            require(
+                good, f"got flips={self.flips.tolist()}; allowed are probabilities from 0 to 1; use for example 0.1"
+            )
 
     def __call__(
         self, model: AbstractModel, task: AbstractTask, secret, chains: Chain, key: Key[Array, ""] | None
@@ -82,12 +94,26 @@ class Supervision(eqx.Module):
         return self.objective.surrogate(prediction, batch)  # pyright: ignore
 
 
+def require_layout(layout: Any) -> None:
+    """Refuse anything else, often a task.
+
+    Args:
+        layout: what a function of a layout was given.
+
+    Raises:
+        SpecError: where it is no `Layout`.
+    """
+    require_kind("layout", layout, Layout, "task.layout")
+
+
 def without(layout: Layout, removed: int, objective: AbstractObjective | None = None) -> Supervision:
     """True thoughts with the first `removed` padded, taught on the ones that are left.
 
     The readout is the layer of the first thought that is left, as in log-icot's stages; remove none and
     you have full chain-of-thought, remove all but the answer and no thought is left to read.
     """
+    require_layout(layout)
+    require_whole(removed=removed)
     require(
         0 <= removed < layout.thoughts,
         f"the answer is never removed: removed={removed} of {layout.thoughts}; use 0 to {layout.thoughts - 1}",
@@ -100,12 +126,14 @@ def without(layout: Layout, removed: int, objective: AbstractObjective | None = 
 
 def teacher_forcing(layout: Layout, objective: AbstractObjective | None = None) -> Supervision:
     """Every thought taught, every true thought shown, all layers read."""
+    require_layout(layout)
     where = np.ones((layout.thoughts, layout.slots))
     return Supervision(TruePrefix(), TrueLabels(), where, objective or Squared())
 
 
 def direct(layout: Layout, objective: AbstractObjective | None = None) -> Supervision:
     """The answer alone is taught and every thought is padded."""
+    require_layout(layout)
     where = np.zeros((layout.thoughts, layout.slots))
     where[-1] = 1
     return Supervision(TruePrefix(inputs_only(layout)), TrueLabels(), where, objective or Squared(), answer=True)

@@ -27,7 +27,6 @@ Runs = Grid | Mapping[str, Any] | Iterable[Any]  # of Runs
 def plan_of(what: Runs, seeds: Sequence[int]) -> tuple[tuple[Point, ...], list[Run], SweepPlan]:
     """Points, runs and plan: everything is built and checked, nothing is trained."""
     seeds = checked_seeds(seeds)
-    require(len(seeds) > 0, "a sweep needs at least one seed: seeds=0; use 1 or more")
     points, runs = points_of(what)
     return points, runs, make_plan(runs, seeds)
 

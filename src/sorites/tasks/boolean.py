@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Array, Int, Key
 
 from ..errors import require
+from ..fields import require_whole
 from .base import AbstractTask, compiled
 from .chain import Chain
 from .formats import signs_of_bits
@@ -46,6 +47,7 @@ class Boolean(AbstractTask):
 
     def __check_init__(self):
         bits, sparsity = self.bits, self.sparsity
+        require_whole(bits=bits, sparsity=sparsity)
         require(
             self.decomposition in DECOMPOSITIONS,
             f"a decomposition is one of {', '.join(DECOMPOSITIONS)}: decomposition={self.decomposition!r}; use one",

@@ -5,7 +5,9 @@ A cell is a `Run` at the model's own defaults. Rates, batches and steps may be g
 
 import dataclasses
 import functools
+import inspect
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -85,15 +87,40 @@ def task_named(name: str, sizes: Sizes | None = None) -> AbstractTask:
     return Boolean(sizes.bits, sizes.sparsity, name, sizes.decomposition)  # pyright: ignore
 
 
-def model_named(name: str, task: AbstractTask, longest: AbstractTask | None = None) -> AbstractModel:
-    """A model for a task, at its defaults: links that can express the gate, room for the longest chain."""
+def model_named(
+    name: str,
+    task: AbstractTask,
+    longest: AbstractTask | None = None,
+    layers: int | None = None,
+    width: int | None = None,
+) -> AbstractModel:
+    """A model for a task: links that can express the gate, room for the longest chain, and otherwise its defaults.
+
+    Args:
+        name: a name in `MODELS`.
+        task: makes the chains.
+        longest: the task with the longest chain that the model will read; by default `task`.
+        layers: of a model that has them.
+        width: of a model that has one.
+
+    Returns:
+        The model before its weights are drawn.
+
+    Raises:
+        SpecError: where there is no such model, or it has no layers or width to choose.
+    """
     require(name in MODELS, f"a model is one of {', '.join(MODELS)}: model={name!r}; use one of these")
+    sizes: dict[str, Any] = {size: value for size, value in (("layers", layers), ("width", width)) if value is not None}
+    for size, value in sizes.items():
+        having = [each for each, make in MODELS.items() if size in inspect.signature(make).parameters]
+        require(name in having, f"got {size}={value} for the model {name!r}; allowed for {', '.join(having)}; "
+                "leave it out, or choose one of these models")  # fmt: skip
     if name == "gpt":
-        return gpt(task, room=len(gpt(longest or task).net.positions))
+        return gpt(task, room=len(gpt(longest or task).net.positions), **sizes)
     linked = name in ("gated", "reader", "open-gates", "positional")
     if linked and isinstance(task, Boolean) and task.gate.name not in PARITIES:
         return MODELS[name](task, link=policy_for(task.gate.name))  # pyright: ignore
-    return MODELS[name](task)  # pyright: ignore
+    return MODELS[name](task, **sizes)  # pyright: ignore
 
 
 def run_named(
@@ -107,13 +134,15 @@ def run_named(
     every: int | None = None,
     goal: Until | None = None,
     count: int = 512,
+    layers: int | None = None,
+    width: int | None = None,
 ) -> Run:
     """A cell as a Run; stages of a curriculum are left when they are learned, the last one when the goal is reached."""
     known = ", ".join(SUPERVISIONS)
     require(supervision in SUPERVISIONS, f"a supervision is one of {known}: supervision={supervision!r}; use one")
     made = task_named(task, sizes)
     longer = made.at(2 * made.length) if isinstance(made, Lego) and supervision == "self-training" else made
-    net = model_named(model, made, longer)
+    net = model_named(model, made, longer, layers, width)
     preset = net.defaults
     every, batch, steps = every or preset.every, batch or preset.batch, steps or preset.steps
     plan, reading = SUPERVISIONS[supervision]

@@ -10,12 +10,13 @@ from ..errors import require
 from ..models import AbstractModel, AbstractPrediction, Positional, SignMeans
 from ..probes import Loss
 from ..runtime.devices import on_processor
-from ..supervision import Clipped, CrossEntropy, OwnPrefix, PolicyGradient
-from ..tasks import AbstractTask
+from ..supervision import Clipped, CrossEntropy, OwnPrefix, PolicyGradient, Supervision, TruePrefix
+from ..tasks import AbstractTask, Chain
 from .contracts import check_contracts
 from .member import member_shapes
 from .plan import plans
 from .segments import measure
+from .signatures import own_errors, require_returned, wrong_signature
 from .stage import Run, Stage
 from .structure import cached_by_structure, structure_of
 
@@ -48,7 +49,8 @@ def check(run: Run) -> None:
     for stage, (plan, _) in zip(run.stages, plans(run), strict=True):
         where = structure_of((stage.task, stage.evaluation))
         if where not in metrics:  # names do not depend on what is taught
-            found = eqx.filter_eval_shape(measure, plan, zero, member)  # traced once, also for the program
+            with own_errors(stage.evaluation.probes, "a measurement"):
+                found = eqx.filter_eval_shape(measure, plan, zero, member)  # traced once, also for the program
             metrics[where] = sorted([*found, "training.loss"])
         for until in (run.goal, stage.until):
             require(
@@ -84,15 +86,26 @@ def _checked_of(stage: Stage) -> tuple:
 def refuses(run: Run, stage: Stage) -> str | None:
     """A sentence, where this stage cannot be trained."""
     task, model = stage.task, run.model
+    refusal = wrong_signature(stage, model)
+    if refusal is not None:
+        return refusal
     if task is not run.task and _secret(task) != _secret(run.task):
         return "the stages of one run share a secret: a later task has another shape of it; use secrets of one shape"
     refusal = model.refuses(task.layout, task.alphabet) or _unread(model, task) or _parted(stage)
     if refusal is not None:
         return refusal
     thoughts = (task.layout.thoughts, task.layout.slots)
+    if not stage.supervisions:
+        return "got no supervisions; allowed is at least one; use for example teacher_forcing(task.layout)"
     for term in stage.supervisions:
         if np.shape(term.where) != thoughts:
             return f"`where` weighs thoughts and slots: {np.shape(term.where)} of {thoughts}; make it from the layout"
+        mask = term.prefix.shown if isinstance(term.prefix, TruePrefix) else None
+        if mask is not None and np.shape(mask) != (task.layout.positions,):
+            return (
+                f"got a mask `shown` of length {len(mask)}; allowed is {task.layout.positions}, one entry for each "
+                "position; use for example inputs_only(task.layout)"
+            )
         if isinstance(term.prefix, OwnPrefix) and term.prefix.how == "sampled" and not model.probabilistic:
             return (
                 f"got sampled thoughts for a {type(model).__name__}, whose predictions are no probabilities; "
@@ -107,14 +120,50 @@ def refuses(run: Run, stage: Stage) -> str | None:
                 f"got CrossEntropy for a {type(model).__name__}, which starts certain of some tokens; "
                 "use Squared or Hinge"
             )
+        if not type(term.objective).__module__.startswith("sorites."):
+            shape = _loss_shape(term, model, task)
+            if shape != ():
+                return (
+                    f"got a loss of shape {shape} from {type(term.objective).__name__}; allowed is one number; return "
+                    "for example weighted(terms, where)"
+                )
     return None
+
+
+def _loss_shape(term: Supervision, model: AbstractModel, task: AbstractTask) -> tuple[int, ...]:
+    """The shape of a user's own loss on two chains."""
+    secret, key = jax.eval_shape(lambda: task.draw(jax.random.key(0))), jax.random.key(1)
+    with own_errors(term.objective, "__call__"):
+        loss = eqx.filter_eval_shape(
+            lambda chains, secret: term(model.init(key), task, secret, chains, key), _sampled(task), secret
+        )
+    return np.shape(loss)
+
+
+def _sampled(task: AbstractTask) -> Chain:
+    """The shapes of two chains."""
+    with own_errors(task, "draw and sample"):
+        chains = eqx.filter_eval_shape(lambda: task.sample(task.draw(jax.random.key(0)), jax.random.key(1), 2))
+    require_returned(task, "sample", chains, Chain)
+    return chains
 
 
 @cached_by_structure
 def _prediction(model: AbstractModel, task: AbstractTask) -> AbstractPrediction:
     """The shapes of a new model's prediction of two chains."""
-    chains = eqx.filter_eval_shape(lambda: task.sample(task.draw(jax.random.key(0)), jax.random.key(1), 2))
-    return eqx.filter_eval_shape(lambda chains: model.for_member(jax.random.key(2)).predict_batch(chains), chains)
+    chains = _sampled(task)
+
+    def predicted(chains):
+        new = model.for_member(jax.random.key(2))
+        if type(model).predict_batch is AbstractModel.predict_batch:  # which needs a prediction for each chain
+            one = eqx.filter_eval_shape(new.predict, jax.tree.map(lambda leaf: leaf[..., 0], chains))
+            require_returned(model, "predict", one, AbstractPrediction)
+        return new.predict_batch(chains)
+
+    with own_errors(model, "predict"):
+        found = eqx.filter_eval_shape(predicted, chains)
+    require_returned(model, "predict_batch", found, AbstractPrediction)
+    return found
 
 
 @cached_by_structure
@@ -129,7 +178,9 @@ def _unread(model: AbstractModel, task: AbstractTask) -> str | None:
         return {"sample": chains.tokens, "relabel": labels, "children": task.children(secret, chains.tokens)[:, :1]}
 
     asked = (layout.thoughts, layout.slots, 2)
-    found = eqx.filter_eval_shape(made)
+    _sampled(task)
+    with own_errors(task, "relabel and children"):
+        found = eqx.filter_eval_shape(made)
     for name, shape in {
         "sample": (layout.positions, *asked[1:]), "relabel": asked, "children": (layout.thoughts, 1),
     }.items():  # fmt: skip

@@ -15,6 +15,7 @@ from jaxtyping import Array, Int
 from ..display.summary import summary
 from ..errors import require
 from ..fast import compiler
+from ..fields import shown
 from ..models import AbstractModel
 from ..runtime.devices import drop_programs_before_the_limit
 from .check import check
@@ -28,7 +29,7 @@ from .plan import Plan, plans
 from .progress import Listener
 from .records import history_of
 from .reports import Callback, Reports
-from .seeds import checked_seeds
+from .seeds import members_of
 from .segments import Call, run_segments
 from .snapshots import finish_snapshots, snapshots_of
 from .stage import Run, Stage, Start, Until
@@ -173,15 +174,13 @@ def start_stages(stage: Stage, members: Member) -> Member:
 
 def _checked(runs, seeds, strategy, seconds, chunk, shrink) -> tuple[list[Run], list[int]]:
     """Return one run and one seed for each member, or refuse."""
-    seeds = checked_seeds(seeds, distinct=isinstance(runs, Run))
-    runs = [runs] * len(seeds) if isinstance(runs, Run) else list(runs)
-    require(len(seeds) > 0, "an ensemble needs at least one seed: seeds=0; use 1 or more")
-    require(len(runs) == len(seeds), f"one run per seed: {len(runs)} runs, {len(seeds)} seeds; make them equal")
+    runs, seeds = members_of(runs, seeds)
     require(
         strategy in STRATEGIES,
         f"got strategy={strategy!r}; allowed are {', '.join(STRATEGIES)}; use 'auto' for the fastest on this device",
     )
-    require(seconds is None or seconds >= 0, f"a time limit is not negative: seconds={seconds}; use 0 or more")
+    timed = seconds is None or (isinstance(seconds, int | float) and seconds >= 0)
+    require(timed, f"got seconds={shown(seconds)}; allowed is a number from 0, or None; write for example seconds=60")
     require(chunk >= 1 and shrink >= 2, f"chunk >= 1 and shrink >= 2: chunk={chunk}, shrink={shrink}; use such numbers")
     for run in {id(run): run for run in runs}.values():
         check(run)

@@ -53,17 +53,23 @@ class History:
         """The last measurement that every member made in a stage."""
         return last_measured(self._metric(metric)[:, self.stage == stage])
 
-    def steps_taken(self) -> np.ndarray:
-        """Return the training steps of each member, [member]; a member that leaves a stage early skips the rest."""
-        measured = np.zeros((len(self.seeds), len(self.step)), bool)
+    def steps_taken(self, stage: int | None = None) -> np.ndarray:
+        """Count the steps of every member, up to where it left its stages or diverged.
+
+        Args:
+            stage: a number from 1; None for all stages together.
+
+        Returns:
+            A number for each member.
+        """
+        if stage is None:
+            return np.sum([self.steps_taken(int(each)) for each in np.unique(self.stage)], axis=0)
+        here = self.stage == stage
+        steps = self.step[here] - self.step[here][0]
+        measured = np.zeros((len(self.seeds), len(steps)), bool)
         for values in self.metrics.values():
-            measured |= ~np.isnan(values.reshape(*measured.shape, -1)).all(axis=-1)
-        total = np.zeros(len(self.seeds), np.int64)
-        for stage in np.unique(self.stage):
-            here = self.stage == stage
-            last = np.where(measured[:, here], self.step[here], self.step[here][0]).max(axis=1)
-            total += last - self.step[here][0]
-        return total
+            measured |= ~np.isnan(values[:, here].reshape(*measured.shape, -1)).all(axis=-1)
+        return np.max(np.where(measured, steps, 0), axis=1)
 
     def frame(self) -> "polars.DataFrame":
         """One row per member and evaluation; a metric over levels becomes columns `name.1`, `name.2`, ..."""
@@ -83,7 +89,7 @@ class History:
         return frame.with_columns(pl.col(pl.Float32, pl.Float64).fill_nan(None))
 
     def members(self) -> "polars.DataFrame":
-        """One row per member: when it was solved, what it cost, whether it diverged."""
+        """One row per member: when it was solved, the steps that it took and their cost, whether it diverged."""
         import polars as pl
 
         solved = [None if step < 0 else int(step) for step in self.solved_at]
@@ -91,6 +97,7 @@ class History:
             {
                 "seed": self.seeds,
                 "solved_at": solved,
+                "steps": self.steps_taken(),
                 "samples": self.samples,
                 "diverged": self.diverged,
                 "censored": self.censored,
@@ -164,13 +171,19 @@ class History:
         """Return heading and rows of the table that this prints."""
         count = len(self.seeds)
         stages = np.unique(self.stage)
-        steps = [f"stage {stage}, step {self.step[self.stage == stage][-1]}" for stage in stages]
+        steps = [f"stage {stage}, {_range(self.steps_taken(int(stage)))}" for stage in stages]
         rows = []
         for name in self.metrics:
             ends = [self.end(int(stage), name).reshape(count, -1) for stage in stages]
             lowest = [_median([np.nanmin(row) for row in end if not np.isnan(row).all()]) for end in ends]
             rows.append([name, *lowest])
         return ["metric", *steps], rows
+
+
+def _range(steps: np.ndarray) -> str:
+    """The steps that members took: one number, or the least and the most."""
+    least, most = int(steps.min()), int(steps.max())
+    return f"{most} steps" if least == most else f"{least} to {most} steps"
 
 
 def _median(values: list) -> str:

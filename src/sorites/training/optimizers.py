@@ -2,6 +2,7 @@
 own array fields, so a new rate never recompiles."""
 
 import abc
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -10,13 +11,15 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float
 
-from ..errors import require
-from ..fields import numbers
+from ..errors import SpecError, require
+from ..fields import numbers, require_kind, shown
 
 Scalar = Float[Array | np.ndarray, ""]
 
 
 def _rate(value) -> Scalar:
+    if not isinstance(value, jax.Array) and (np.ndim(value) > 0 or isinstance(value, str | bool | None)):
+        raise SpecError(f"got rate={shown(value)}; allowed is a positive number; write for example 0.1, a run per rate")
     value = numbers(value)
     if isinstance(value, np.ndarray):  # a traced rate was checked when it was given
         good = bool(np.isfinite(value).all() and (value > 0).all())
@@ -29,6 +32,10 @@ class AbstractOptimizer(eqx.Module):
 
     @abc.abstractmethod
     def transformation(self) -> optax.GradientTransformation: ...
+
+
+def _require_optimizer(value: Any) -> None:
+    require_kind("optimizer", value, AbstractOptimizer, "Adam(0.1)")
 
 
 class GD(AbstractOptimizer):
@@ -79,6 +86,11 @@ class Adam(AbstractOptimizer):
     momentum: float = eqx.field(static=True, default=0.9)
     memory: float = eqx.field(static=True, default=0.999)
 
+    def __check_init__(self):
+        for name, value in (("momentum", self.momentum), ("memory", self.memory)):
+            number = isinstance(value, int | float | np.number) and not isinstance(value, bool) and 0 <= value < 1
+            require(number, f"got {name}={shown(value)}; allowed are numbers from 0 to below 1; use for example 0.9")
+
     def transformation(self):
         scaled = optax.scale_by_adam(b1=self.momentum, b2=self.memory, eps=1e-8)
         return optax.chain(scaled, optax.scale_by_learning_rate(jnp.asarray(self.rate)))
@@ -103,6 +115,7 @@ class Clip(AbstractOptimizer):
     norm: Scalar = eqx.field(converter=numbers)
 
     def __check_init__(self):
+        _require_optimizer(self.optimizer)
         if isinstance(self.norm, np.ndarray):
             require(
                 bool((self.norm > 0).all()), f"a norm is a positive number: norm={self.norm.tolist()}; use one above 0"
@@ -130,6 +143,7 @@ class Decay(AbstractOptimizer):
     by: Scalar = eqx.field(converter=numbers, default=1.0)  # pyright: ignore
 
     def __check_init__(self):
+        _require_optimizer(self.optimizer)
         require(
             hasattr(self.optimizer, "rate"),
             f"what decays is a rate: {type(self.optimizer).__name__} has none; decay its inner optimizer",
@@ -154,6 +168,9 @@ class Quantised(AbstractOptimizer):
 
     optimizer: AbstractOptimizer
 
+    def __check_init__(self):
+        _require_optimizer(self.optimizer)
+
     def transformation(self):
         inner = self.optimizer.transformation()
 
@@ -173,6 +190,9 @@ class Frozen(AbstractOptimizer):
 
     optimizer: AbstractOptimizer
     parts: tuple[str, ...] = eqx.field(static=True)
+
+    def __check_init__(self):
+        _require_optimizer(self.optimizer)
 
     def transformation(self):
         inner = self.optimizer.transformation()

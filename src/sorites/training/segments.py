@@ -13,6 +13,7 @@ from jaxtyping import Array, Bool, Int
 
 from .member import Member, make_pool, train_step
 from .plan import Plan
+from .signatures import require_returned
 from .stage import Stage, Until
 
 
@@ -32,6 +33,7 @@ def evaluate(plan: Plan, teaching: Int[Array, ""], member: Member) -> dict[str, 
 
         def measure(supervisions, probe=probe):
             measured = probe(member.model, stage.task, member.secret, chains, supervisions)
+            require_returned(probe, "__call__", measured, dict)
             return {name: jnp.asarray(value, jnp.float32) for name, value in measured.items()}
 
         depends = probe.needs_supervision

@@ -17,6 +17,8 @@ def snapshots_of(run: Run, snapshots: Sequence[int]) -> list[tuple[int, ...]]:
     Raises:
         SpecError: where a step of `snapshots` is no evaluation of the run.
     """
+    listed = np.ndim(snapshots) == 1
+    require(listed, f"got snapshots={snapshots}; allowed is a list of steps; use for example snapshots=[{snapshots}]")
     found, first = [], 0
     for stage, length in zip(run.stages, lengths_of(run), strict=True):
         every = stage.evaluation.every

@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key, UInt32
 
 from ..errors import require
-from ..fields import numbers
+from ..fields import as_tuple, numbers, require_all, require_kind, require_whole, whole_numbers
 from ..models import AbstractModel
 from ..probes import AbstractProbe, ChildMass, Loss, Outcome
 from ..supervision import AbstractSource, Supervision
@@ -29,10 +29,12 @@ class Evaluation(eqx.Module):
 
     every: int = eqx.field(static=True, default=25)
     count: int = eqx.field(static=True, default=2000)
-    probes: tuple[AbstractProbe, ...] = (Loss(), Outcome(), ChildMass())
+    probes: tuple[AbstractProbe, ...] = eqx.field(converter=as_tuple, default=(Loss(), Outcome(), ChildMass()))
     numbered: bool = eqx.field(static=True, default=False)
 
     def __check_init__(self):
+        require_whole(every=self.every, count=self.count)
+        require_all("probes", self.probes, AbstractProbe, "Outcome()")
         require(self.every >= 1, f"evaluations are at least a step apart: every={self.every}; use 1 or more")
         require(self.count >= 1, f"an evaluation needs chains: count={self.count}; use 1 or more")
 
@@ -53,6 +55,9 @@ class Until(eqx.Module):
     reaches: Float[Array | np.ndarray, ""] = eqx.field(converter=numbers, default=1.0)  # pyright: ignore
     falls: bool = eqx.field(static=True, default=False)  # to that value, where a loss is meant
 
+    def __check_init__(self):
+        require_kind("metric", self.metric, str, "'padded.answer'")
+
     def __call__(self, found: dict[str, Array]) -> Bool[Array, ""]:
         value = found[self.metric]
         return jnp.all(value <= self.reaches) if self.falls else jnp.all(value >= self.reaches)
@@ -66,16 +71,19 @@ def _require_until(name: str, value) -> None:
 
 
 def _steps(value) -> Array | np.ndarray:
-    return value if isinstance(value, jax.Array) else np.asarray(value, np.int32)
+    return whole_numbers("steps", value)
 
 
 def _samples(value) -> Array | np.ndarray:
     return value if isinstance(value, jax.Array) else np.asarray(value, np.uint32)
 
 
-PARTS: dict[str, type] = {
-    "task": AbstractTask, "source": AbstractSource, "optimizer": AbstractOptimizer, "evaluation": Evaluation,
-}  # fmt: skip
+PARTS: dict[str, tuple[type, str]] = {  # with an example
+    "task": (AbstractTask, "Parity(bits=8, sparsity=4)"),
+    "source": (AbstractSource, "Sampled(64)"),
+    "optimizer": (AbstractOptimizer, "Adam(0.1)"),
+    "evaluation": (Evaluation, "Evaluation(every=25)"),
+}
 
 
 class Stage(eqx.Module):
@@ -95,7 +103,7 @@ class Stage(eqx.Module):
     """
 
     task: AbstractTask
-    supervisions: tuple[Supervision, ...]  # the objective is their sum
+    supervisions: tuple[Supervision, ...] = eqx.field(converter=as_tuple)  # the objective is their sum
     source: AbstractSource
     optimizer: AbstractOptimizer
     steps: Int[Array | np.ndarray, ""] = eqx.field(converter=_steps)  # batches
@@ -106,19 +114,10 @@ class Stage(eqx.Module):
     reuse: int = eqx.field(static=True, default=1)  # updates on one batch, for clipped ratios
 
     def __check_init__(self):
-        for name, kind in PARTS.items():
-            value = getattr(self, name)
-            require(
-                isinstance(value, kind),
-                f"a stage's {name} is a {kind.__name__.removeprefix('Abstract').lower()}: {name}={str(value)[:60]}; "
-                "make one, as `Stage(task, supervisions, Sampled(64), Adam(0.1), 100)` does",
-            )
-        for term in self.supervisions:
-            require(
-                isinstance(term, Supervision),
-                f"got {str(term)[:60]} in supervisions; allowed are Supervision objects; use for example "
-                "teacher_forcing(task.layout)",
-            )
+        for name, (kind, example) in PARTS.items():
+            require_kind(name, getattr(self, name), kind, example)
+        require_all("supervisions", self.supervisions, Supervision, "teacher_forcing(task.layout)")
+        require_whole(reuse=self.reuse)
         _require_until("until", self.until)
         if isinstance(self.steps, np.ndarray):
             every = self.evaluation.every
@@ -187,7 +186,10 @@ class Run(eqx.Module):
     def __init__(
         self, model: AbstractModel, stages: Iterable[Stage], goal: Until | None = None, start: Start | None = None
     ):
-        self.model, self.stages, self.start = model, tuple(stages), start
+        require_kind("model", model, AbstractModel, "gated(task)")
+        self.start = start
+        self.model, self.stages = model, tuple(stages) if isinstance(stages, Iterable) else stages  # pyright: ignore
+        require_all("stages", self.stages, Stage, "Stage(task, supervisions, Sampled(64), Adam(0.1), 100)")
         require(len(self.stages) > 0, "a run needs at least one stage: stages=(); give it one")
         _require_until("goal", goal)
         outcomes = [probe for probe in self.stages[0].evaluation.probes if isinstance(probe, Outcome)]
