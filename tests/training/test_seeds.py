@@ -18,7 +18,7 @@ def test_seeds_come_back_as_integers(seeds):
     "seed", [0.4, 1.5, 1.0, True, np.True_, -1, LARGEST + 1, 2**70, "1", None, float("nan"), np.float32(2)]
 )
 def test_other_values_are_refused(seed):
-    with pytest.raises(SpecError, match="got the seed .* allowed are whole numbers from 0"):
+    with pytest.raises(SpecError, match=r"got the seed .* allowed are whole numbers from 0"):
         checked_seeds([0, seed])
 
 
