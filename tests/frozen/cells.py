@@ -13,6 +13,7 @@ import sys
 import jax
 import numpy as np
 
+from sorites.runtime.devices import LARGE
 from sorites.training import train
 from sorites.training.cells import COUNTED, MODELS, SUPERVISIONS, cell
 
@@ -39,7 +40,8 @@ def frozen(name):
     made = cell(*name, batch=16, steps=STEPS, every=1, count=16)
     if made.run is None:
         return {"refused": made.why}
-    done = train(made.run, SEEDS, snapshots=tuple(range(STEPS + 1)), strategy="sequential")
+    strategy = "separate" if made.run.model.weights_count > LARGE else "sequential"
+    done = train(made.run, SEEDS, snapshots=tuple(range(STEPS + 1)), strategy=strategy)
     steps = {str(step): leaves(model) for step, model in done.snapshots.items()}
     history = {
         metric: np.asarray(values, np.float64).ravel().tolist() for metric, values in done.history.metrics.items()
