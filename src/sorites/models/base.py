@@ -1,4 +1,4 @@
-"""What every model offers: it predicts all thoughts of a chain in parallel, and generates chains of its own."""
+"""What every model offers: it predicts all thoughts of a chain in parallel, and generates its own chains."""
 
 import abc
 import copy

@@ -89,7 +89,7 @@ class Sparse(AbstractModel):
 
 
 def sparse(task: AbstractTask, width: int = 256, neurons: int = 64) -> Sparse:
-    """wen's simplified block: embeddings of that width, twice so many neurons; drawn per member by `init`."""
+    """wen's simplified block: embeddings of that width, and twice as many neurons. `init` draws its weights."""
     require(
         width >= 1 and neurons >= 1, f"a block has a width and neurons: {width=}, {neurons=}; use 1 or more of both"
     )

@@ -156,7 +156,14 @@ class Start(eqx.Module):
 
     @classmethod
     def after(cls, secret: Any, before: "Start | None", steps: int, samples: int) -> "Start":
-        """Return the start of a training that follows one with so many steps and samples, itself begun at `before`."""
+        """Return the start of a training that follows another one.
+
+        Args:
+            secret: of the member.
+            before: where the other training started.
+            steps: that it took.
+            samples: chains that it consumed.
+        """
         if before is None:
             return cls(secret, steps, samples)  # pyright: ignore
         return cls(secret, np.asarray(before.steps) + steps, np.asarray(before.samples) + np.uint32(samples))
