@@ -108,7 +108,7 @@ def weights(task, model):
     def operation():
         first, second, third, fourth = jax.random.split(KEY, 4)
         chain = task.sample(task.draw(first), second, 2)
-        return model.init(third).own(chain, fourth, "sampled")[0]
+        return model.init(third).generate_and_predict(chain, fourth, "sampled")[0]
 
     return operation
 

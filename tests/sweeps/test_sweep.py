@@ -356,7 +356,7 @@ def test_the_command_refuses_what_is_no_seed(tmp_path, monkeypatch, capsys, seed
     assert main(["sweep", "grid.py"]) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 1
-    assert "is no seed" in said or "given twice" in said
+    assert "got the seed" in said or "given twice" in said
 
 
 def test_two_processes_make_the_same_table(grid, table, tmp_path):

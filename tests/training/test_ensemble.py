@@ -268,7 +268,7 @@ def test_a_pool_is_kept_and_the_rule_may_remember(task):
 
 class TestRefusals:
     def test_ensembles(self, run):
-        with pytest.raises(SpecError, match=r"an ensemble needs at least one seed: seeds=0; use 1 or more"):
+        with pytest.raises(SpecError, match=r"an ensemble needs at least one seed: seeds=\[\]; use 1 or more"):
             train(run, [])
         with pytest.raises(SpecError, match=r"got strategy='side'; allowed are auto, vmap, sequential, separate"):
             train(run, [0], strategy="side")
@@ -312,11 +312,11 @@ class TestCurricula:
         for curriculum in CURRICULA.values():
             assert curriculum(task.layout)[-1].where[-1] == 1
 
-    def test_one_rule_per_stage(self, task):
-        rules = [GD(1.0), GD(2.0)]
-        made = stages(task, log_icot(task.layout), Sampled(8), rules, 25)
+    def test_one_optimizer_per_stage(self, task):
+        optimizers = [GD(1.0), GD(2.0)]
+        made = stages(task, log_icot(task.layout), Sampled(8), optimizers, 25)
         assert [float(stage.optimizer.rate) for stage in made] == [1, 2]
-        with pytest.raises(ValueError, match="zip"):
+        with pytest.raises(SpecError, match="got 1 optimizers for 2 stages"):
             stages(task, log_icot(task.layout), Sampled(8), [GD(1.0)], 25)
 
 
