@@ -182,7 +182,7 @@ def labour(packed: bytes, sources: Sources) -> Outcome:
     use_compilation_cache()
     for name, text in sources:
         _provide(name, text)
-    return work(verified(ray.cloudpickle.loads(packed)), progress=False)
+    return work(verified(ray.cloudpickle.loads(packed)), progress=False)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def sources_of(job: Job) -> Sources:
