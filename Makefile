@@ -9,7 +9,7 @@ MINUTES ?= 60
 CHECKED := tests/models tests/supervision tests/tasks tests/theory tests/probes tests/training/test_cells.py
 PYTEST := --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: reproduce test docs lint bench versions torture mutants playground clean
+.PHONY: reproduce test docs lint bench versions torture mutants referees playground clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -72,6 +72,9 @@ torture: $(VENV)/.tested  ## 1,000 kills, 10,000 fuzzed inputs, bits turned over
 mutants: $(VENV)/.tested  ## 80 faults in the numerical core, each of which a test must see; goes on where it was stopped
 	$(BIN)/python torture/mutants.py --audit --jobs $(JOBS) --minutes $(MINUTES)
 	$(BIN)/python torture/mutants.py --count 80 --jobs $(JOBS) --minutes $(MINUTES)
+
+referees: | $(BIN)/python  ## second computations of claims, written from the papers alone; needs numpy
+	$(BIN)/python referees/run.py
 
 clean:
 	rm -rf $(VENV) build sorites-store reproduction figures torture-state docs/_build docs/site/generated

@@ -26,7 +26,7 @@ def ours(chain: bool, seconds: float) -> float:
     case = net.case(
         0, SIZE["bits"], SIZE["sparsity"], 1e-4, SIZE["batch"] * 10**6, SIZE["sparsity"] * chain, stops=False
     )
-    return train(case.run, [0], seconds=seconds).pace
+    return train(case.run, [0], seconds=seconds).chains_per_second
 
 
 def main() -> None:

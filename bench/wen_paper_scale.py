@@ -60,7 +60,10 @@ def ours(layers: int, chain: bool, seconds: float, smoke: bool, compute: str, me
     runs, begun = [case.run for case in cases], time.perf_counter()
     train(runs, range(members), seconds=0.01, chunk=16)
     first = time.perf_counter() - begun
-    return {"sorites": train(runs, range(members), seconds=seconds, chunk=16).pace, "first result, s": first}
+    return {
+        "sorites": train(runs, range(members), seconds=seconds, chunk=16).chains_per_second,
+        "first result, s": first,
+    }
 
 
 def throughput(options) -> dict:
@@ -104,9 +107,8 @@ class Told(Plain):
     def train(self, runs, seeds, *, snapshots=()):
         begun = time.perf_counter()
         trained = train(runs, seeds, chunk=8, snapshots=snapshots)
-        print(
-            f"{len(seeds)} members in {time.perf_counter() - begun:.0f} s, {trained.pace:,.0f} sequences/s", flush=True
-        )
+        seconds, rate = time.perf_counter() - begun, trained.chains_per_second
+        print(f"{len(seeds)} members in {seconds:.0f} s, {rate:,.0f} sequences/s", flush=True)
         return trained
 
 

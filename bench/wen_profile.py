@@ -87,7 +87,7 @@ def firsts(runs: list, seeds: range) -> dict[int, float]:
 
 def measured(runs: list, seeds: range, seconds: float) -> dict:
     """Sequences a second, twice, and where the time of a chunk goes."""
-    paces = [round(train(runs, seeds, seconds=seconds, chunk=16).pace) for _ in range(2)]
+    paces = [round(train(runs, seeds, seconds=seconds, chunk=16).chains_per_second) for _ in range(2)]
     with tempfile.TemporaryDirectory() as folder:
         jax.profiler.start_trace(folder, create_perfetto_trace=True)
         firsts(runs, seeds)

@@ -71,7 +71,7 @@ def main() -> None:
             for short, metric in (("accuracy", "forced.chain"), ("loss", "own.loss"), ("entropy", "entropy")):
                 curves[f"{k}-{seed}-{rate:g}-{short}"] = history.metrics[metric][member][seen].astype(np.float16)
             print(name, rows[-1], flush=True)
-        print(f"{name}: {len(pack)} in {seconds:.0f} s, {trained.pace:,.0f} sequences/s", flush=True)
+        print(f"{name}: {len(pack)} in {seconds:.0f} s, {trained.chains_per_second:,.0f} sequences/s", flush=True)
         np.savez_compressed(options.out / f"curves-{name}.npz", **curves)
         (options.out / f"members-{name}.json").write_text(json.dumps(told(options, net, rows)) + "\n")
 

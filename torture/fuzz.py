@@ -119,7 +119,7 @@ def line(place: Path, words: list[str], clean: dict[str, Any]) -> str:
     import shelf
 
     try:
-        return "refused" if shelf.prediction(*words).noticed else "answered"
+        return "refused" if shelf.said(*words).noticed else "answered"
     except SystemExit as left:  # --help
         if left.code not in (0, None):
             raise AssertionError(f"left with {left.code}") from None

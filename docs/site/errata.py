@@ -12,10 +12,11 @@ HEAD = """# Errata
 
 Places where the printed form of a statement and our computation differ, one entry each. Most are a
 constant, an index, a sign or a missing condition; the claim of that id checks the corrected form.
-**The entries are being checked by a second, independent computation, which is not finished; until
-it is, please do not cite an entry as an error of a paper.** We are grateful for the papers and may
-have misread them. Every entry therefore names the place, gives the numbers that made us doubt, and
-a command that computes them again on a laptop.
+Each entry has a second computation, written from the paper's text alone (`referees/`, compared in
+`referees/comparison.md`). **The wording of the entries still has to follow from both; until then,
+please do not cite an entry as an error of a paper.** We are grateful for the papers and may have
+misread them. Every entry therefore names the place, gives the numbers that made us doubt, and a
+command that computes them again on a laptop.
 
 *printed form fails*: the numbers contradict it. *printed form is left open*: the argument as
 printed does not give it, and the numbers do not refute it. Made from `docs/verdicts/` by

@@ -43,6 +43,14 @@ CLAIMS = {
     "one by one.",
     "L21": "The printed rate is right in the regime of Assumption 5.1; the difference at finite n will become a "
     "remark on finite size.",
+    "LI-20": "A second computation finds a loss spike at every transition, though padding alone causes none; the paper "
+    "defines a stage by its padding, so its sentence is a fair report and this will become a remark.",
+    "L25": "The next lines of the paper say L + 1 <= |X|; this is a slip of wording and will leave the errata.",
+    "L14": "In a second computation the interval for epsilon is empty, but the part on c* is no contradiction; that "
+    "part will be removed.",
+    "W10": "In a second computation Lemma 12 is exact; it will leave the entry, which concerns Lemmas 14 and 17.",
+    "W11": "In a second computation the bound on delta without the factor is true, and only its proof is loose; that "
+    "half will be removed.",
 }
 NORM = (
     "All recorded runs train the decoder without a norm, and none reaches the paper's curve of C6; first runs "

@@ -44,7 +44,7 @@ def test_html_is_escaped(trained, verdict):
         assert "<script" not in page
         assert page.count("&lt;script&gt;") == 2  # in the caption and in its row
         assert page.count("<tr>") == 2
-        assert "stage 2, step 8" in page
+        assert "stage 2, 4 steps" in page
     page = verdict._repr_html_()
     assert "X-1 holds, as expected" in page
     assert "a &lt; b" in page

@@ -61,14 +61,14 @@ def test_every_claim_has_a_page_with_its_statement():
 
 
 def test_a_verdict_tells_the_corrected_statement_from_the_printed_form():
-    claim = CLAIMS["LI-20"]
+    claim = CLAIMS["KS-3"]
     record = {
-        "id": "LI-20", "paper": "log-icot", "label": claim.label, "says": claim.says, "verdict": "holds",
+        "id": "KS-3", "paper": "kim-suzuki", "label": claim.label, "says": claim.says, "verdict": "holds",
         "expected": "holds", "predicted": 0.0, "measured": 0.0, "tolerance": 0.0, "seeds": 0, "seconds": 1.0,
         "scale": "quick", "departures": [],
         "erratum": {"printed": "p", "corrected": "c", "printed_verdict": "fails"},
     }  # fmt: skip
-    text = page(claim, papers()["log-icot"], record)
+    text = page(claim, papers()["kim-suzuki"], record)
     assert "corrected statement above: **holds**" in text
     assert "printed form **fails**" in text
-    assert "as corrected, holds; as printed, fails" in table([claim], {"LI-20": record})
+    assert "as corrected, holds; as printed, fails" in table([claim], {"KS-3": record})

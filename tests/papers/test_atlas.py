@@ -51,7 +51,7 @@ class Scripted:
     def train(self, runs, seeds, *, snapshots=()):
         self.seeds += list(seeds)
         each = runs if isinstance(runs, list) else [runs] * len(seeds)
-        rates = np.array([float(run.stages[0].rule.rate) for run in each])
+        rates = np.array([float(run.stages[0].optimizer.rate) for run in each])
         solved = np.where(np.isclose(rates, self.good), 25, -1)
 
         class Found:

@@ -75,7 +75,7 @@ def test_a_law_that_is_wrong_by_a_factor_fails(monkeypatch, id, module, name, by
 
 def test_a_gradient_above_a_tenth_of_its_bound_is_seen(monkeypatch):
     real = model_claims.link_named
-    monkeypatch.setattr(model_claims, "link_named", lambda name: SimpleNamespace(slope=real(name).slope / 20))
+    monkeypatch.setattr(model_claims, "link_named", lambda name: SimpleNamespace(lipschitz=real(name).lipschitz / 20))
     assert tiny("KS-10").verdict == "fails"
 
 

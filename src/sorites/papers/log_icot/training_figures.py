@@ -19,7 +19,7 @@ def _losses(size: Losses, lab: Lab) -> Frames:
     frames = []
     for name, (runs, seeds) in size.ensembles().items():
         history = lab.train(runs, seeds).history
-        decay = float(runs[0].stages[0].rule.decay)  # pyright: ignore
+        decay = float(runs[0].stages[0].optimizer.decay)  # pyright: ignore
         frames.append(
             history.frame()
             .rename({"own.loss": "loss", "padded.answer": "accuracy"})
