@@ -42,7 +42,7 @@ def ours(length: int, count: int, steps: int, repeats: int, lengths: list[int]) 
     [run] = size.runs((Arm("S5"),))
     stage = run.stages[0]
     member = start_stage(stage, init_member(run, jnp.asarray(0)))
-    write = eqx.filter_jit(lambda model, chains: model.write(chains, jax.random.key(0), "greedy"))
+    write = eqx.filter_jit(lambda model, chains: model.generate(chains, jax.random.key(0), "greedy"))
 
     @eqx.filter_jit
     def train(member):

@@ -95,7 +95,7 @@ def rollout() -> Callable[[], object]:
     run = decoder_run()
     model, task = run.model.init(jax.random.key(0)), run.stages[0].task.at(40)
     chains = task.sample(task.draw(jax.random.key(1)), jax.random.key(2), 100)
-    write = eqx.filter_jit(lambda model, chains: model.write(chains, jax.random.key(0), "greedy"))
+    write = eqx.filter_jit(lambda model, chains: model.generate(chains, jax.random.key(0), "greedy"))
     return lambda: [jax.block_until_ready(write(model, chains)) for _ in range(10)]
 
 

@@ -180,5 +180,5 @@ def _named_tables(tokens: list[Token], sql: str) -> set[str]:
 
 
 def _is_sign(token: Token) -> bool:
-    """Whether a parenthesis after this token groups what is in it: an operator, a comma, the beginning."""
+    """Whether a parenthesis after this token groups an expression: after an operator, a comma, or nothing."""
     return not token.word and not re.search(r"[\w'\".)\]]", token.text)

@@ -263,7 +263,7 @@ class Store:
             open_aside(self.root, "probe").rmdir()  # a store that cannot be written says so before the training
             with reserved(self.root, [members[place].id for place in places]):
                 mine = {members[place].id for place in places}
-                there = self._load(mine, runs[0], snapshots, weights)  # somebody else's, by now
+                there = self._load(mine, runs[0], snapshots, weights)  # stored by another process meanwhile
                 found, self.taken = found | there, self.taken + len(there)
                 places = [place for place in places if members[place].id not in there]
                 if not places:

@@ -29,7 +29,7 @@ Sources = tuple[tuple[str, str], ...]  # module and text
 LOOPBACK = ("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")  # the only setting of Ray by which all its servers bind 127.0.0.1
 CONNECT = "import sys, ray; ray.init(address=sys.argv[1], log_to_driver=False)"
 PATIENCE = 30.0  # seconds for a first answer of a cluster
-TRIES, WAIT = 3, 4.0  # how often a silent node is asked again, and the seconds for each answer
+TRIES, WAIT = 3, 4.0  # attempts to reach a silent node, and seconds for each
 
 
 class Cluster:

@@ -113,9 +113,8 @@ def refuses(run: Run, stage: Stage) -> str | None:
             )
         if isinstance(term.prefix, OwnPrefix) and term.prefix.how == "soft" and not task.alphabet.signs:
             return f"soft thoughts need signs: the task has {task.alphabet}; use greedy or sampled thoughts"
-        if isinstance(term.objective, CrossEntropy) and isinstance(
-            _prediction(model, task), SignMeans
-        ):  # a mean can be exactly one
+        means = isinstance(_prediction(model, task), SignMeans)  # a mean can be exactly one
+        if isinstance(term.objective, CrossEntropy) and means:
             return (
                 f"got CrossEntropy for a {type(model).__name__}, which starts certain of some tokens; "
                 "use Squared or Hinge"
@@ -135,7 +134,7 @@ def _loss_shape(term: Supervision, model: AbstractModel, task: AbstractTask) -> 
     secret, key = jax.eval_shape(lambda: task.draw(jax.random.key(0))), jax.random.key(1)
     with own_errors(term.objective, "__call__"):
         loss = eqx.filter_eval_shape(
-            lambda chains, secret: term(model.init(key), task, secret, chains, key), _sampled(task), secret
+            lambda chains, secret: term(model.for_member(key), task, secret, chains, key), _sampled(task), secret
         )
     return np.shape(loss)
 
